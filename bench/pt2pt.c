@@ -136,21 +136,24 @@ static double cpu_seconds(void)
 /* Rank 1 waits one second in MPI_Recv for a rank that is outside MPI; then how long until it is awake? */
 static void idle(void)
 {
-    double used[2] = {0, 0};
+    double used = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         struct timespec second = {1, 0};
         nanosleep(&second, NULL);
         double sent = MPI_Wtime();
         MPI_Send(&sent, 1, MPI_DOUBLE, peer, 5, MPI_COMM_WORLD);
-        MPI_Recv(used, 2, MPI_DOUBLE, peer, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        measure_report("idle_cpu", used[0] * 100, "%");
-        measure_report("wake_up", (MPI_Wtime() - sent) * 1e6, "us");
+        MPI_Recv(NULL, 0, MPI_DOUBLE, peer, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        double answered = MPI_Wtime(); /* before anything is printed */
+        MPI_Recv(&used, 1, MPI_DOUBLE, peer, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        measure_report("idle_cpu", used * 100, "%");
+        measure_report("wake_up", (answered - sent) * 1e6, "us");
     } else {
         double before = cpu_seconds(), sent;
         MPI_Recv(&sent, 1, MPI_DOUBLE, peer, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        used[0] = cpu_seconds() - before;
-        MPI_Send(used, 2, MPI_DOUBLE, peer, 6, MPI_COMM_WORLD);
+        MPI_Send(NULL, 0, MPI_DOUBLE, peer, 6, MPI_COMM_WORLD);
+        used = cpu_seconds() - before;
+        MPI_Send(&used, 1, MPI_DOUBLE, peer, 6, MPI_COMM_WORLD);
     }
 }
 

@@ -240,6 +240,9 @@ int main(int argc, char **argv)
         accesses(all[i], i < 2);
     }
     dynamic(loose, fixed);
+    /* What goes wrong at one is told to all. */
+    if (rank == 1) BAD(MPI_ERR_NO_MEM, "no memory", MPI_Win_allocate, (MPI_Aint)1 << 60, 1, I, MPI_COMM_WORLD, &base, &made);
+    else if (size > 1) BAD(MPI_ERR_OTHER, "rank 1 has failed", MPI_Win_allocate, 8, 1, I, MPI_COMM_WORLD, &base, &made);
     OK(MPI_Win_free(&fixed));
     OK(MPI_Win_free(&mapped));
     OK(MPI_Win_free(&loose));

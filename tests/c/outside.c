@@ -5,6 +5,7 @@
  * sentence that names the call and says what is missing. MPI-5.0 section 11.4.1. */
 #include "check.h"
 
+#include <posthaste.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ static MPI_Message message = MPI_MESSAGE_NO_PROC;
 static MPI_Op op;
 static MPI_Request request = MPI_REQUEST_NULL;
 static MPI_Status status;
+static Posthaste_handler_function *handler;
 #define W MPI_COMM_WORLD
 #define I MPI_INT
 
@@ -52,7 +54,13 @@ static void reduction(void *in, void *inout, int *count, MPI_Datatype *t)
     C(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &n, NULL)                \
     C(MPI_Comm_set_errhandler, W, MPI_ERRORS_RETURN) C(MPI_Comm_call_errhandler, W, MPI_ERR_ARG)       \
     C(MPI_Get_processor_name, text, &n) C(MPI_Alloc_mem, 10, MPI_INFO_NULL, &place)                    \
-    C(MPI_Query_thread, &n) C(MPI_Is_thread_main, &n) C(MPI_Finalize)
+    C(MPI_Query_thread, &n) C(MPI_Is_thread_main, &n) C(MPI_Finalize)                                   \
+    C(Posthaste_Request_attach, &request, handler, NULL) C(Posthaste_Request_detach, &request)          \
+    C(Posthaste_Request_get_handler, request, &handler, &place)                                        \
+    C(Posthaste_Request_get_state, request, &n) C(Posthaste_Request_watch, request)                    \
+    C(Posthaste_Handlers_disable) C(Posthaste_Handlers_enable) C(Posthaste_Get_fd, &n)                  \
+    C(MPIX_Continue_init, 0, 0, MPI_INFO_NULL, &request)                                               \
+    C(MPIX_Continue, &request, NULL, NULL, 0, &status, request)
 
 #define NAME(F, ...) #F,
 static const char *const names[] = {CALLS(NAME)};

@@ -59,6 +59,36 @@ static void tickets(enum flavor flavor)
     free(drawn), free(all), free(seen);
 }
 
+/* Arrays and single elements of doubles, contiguous and in pieces, meet in the same places. */
+static void arrays(enum flavor flavor)
+{
+    enum { MANY = 10000 };
+    struct window w = make_window(flavor, MANY, sizeof(double));
+    MPI_Datatype pieces;
+    double *ones = malloc(MANY * sizeof *ones), one = 1, old;
+    for (int i = 0; i < MANY; i++) ones[i] = 1;
+    OK(MPI_Type_vector(MANY / 2, 1, 2, MPI_DOUBLE, &pieces));
+    OK(MPI_Type_commit(&pieces));
+    OK(MPI_Win_lock_all(0, w.win));
+    for (int turn = 0; turn < TURNS / 10; turn++) {
+        OK(MPI_Accumulate(ones, MANY, MPI_DOUBLE, 0, place(&w, 0, 0), MANY, MPI_DOUBLE, MPI_SUM, w.win));
+        OK(MPI_Fetch_and_op(&one, &old, MPI_DOUBLE, 0, place(&w, 0, turn), MPI_SUM, w.win));
+        OK(MPI_Accumulate(ones, 1, pieces, 0, place(&w, 0, 0), 1, pieces, MPI_SUM, w.win));
+        OK(MPI_Win_flush_local(0, w.win));
+    }
+    OK(MPI_Win_flush_all(w.win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Get_accumulate(NULL, 0, MPI_DOUBLE, ones, MANY, MPI_DOUBLE, 0, place(&w, 0, 0), MANY, MPI_DOUBLE, MPI_NO_OP, w.win));
+    OK(MPI_Win_unlock_all(w.win));
+    for (int i = 0; i < MANY; i++) {
+        int expected = size * (TURNS / 10 * (i % 2 ? 1 : 2) + (i < TURNS / 10));
+        CHECK(ones[i] == expected, "%s: element %d is %g, not %d", flavor_names[flavor], i, ones[i], expected);
+    }
+    OK(MPI_Type_free(&pieces));
+    free(ones);
+    free_window(&w);
+}
+
 /* A counter that grows by compare-and-swap alone. */
 static void swapped(enum flavor flavor)
 {
@@ -119,6 +149,7 @@ int main(int argc, char **argv)
         COUNTERS(flavor, float, MPI_FLOAT);
         COUNTERS(flavor, double, MPI_DOUBLE);
         COUNTERS(flavor, long double, MPI_LONG_DOUBLE);
+        arrays(flavor);
         tickets(flavor);
         swapped(flavor);
         exclusive(flavor);

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::marks;
+use crate::project::Project;
 
 /// What the check found; printing it gives the summary, and with `--list` the names.
 pub(crate) struct Report {
@@ -77,7 +78,7 @@ fn examine() -> Result<Report, String> {
 
     let mut problems = Vec::new();
     check_header(&abi, &functions, &callbacks, &constants, &mut problems)?;
-    check_exports(&root, &functions, &mut problems)?;
+    check_exports(&functions, &mut problems)?;
     let sources = rust_functions(&abi.join("src"))?;
     check_sources(&functions, &sources, &callback_names, &mut problems);
     check_rust_constants(&abi.join("src/abi/constants.rs"), &constants, &mut problems)?;
@@ -317,12 +318,8 @@ fn names_before_parenthesis(text: &str) -> BTreeSet<String> {
 
 // The library.
 
-fn check_exports(
-    root: &Path,
-    functions: &BTreeMap<String, Function>,
-    problems: &mut Vec<String>,
-) -> Result<(), String> {
-    let library = build_library(root)?;
+fn check_exports(functions: &BTreeMap<String, Function>, problems: &mut Vec<String>) -> Result<(), String> {
+    let library = build_library(&Project::find())?;
     let output = Command::new("nm")
         .args(["-D", "--defined-only"])
         .arg(&library)
@@ -337,11 +334,12 @@ fn check_exports(
             }
         }
     }
-    let header = read(&root.join("crates/posthaste-abi/include/posthaste.h"))?;
-    let beside = extensions(&header);
+    let include = Project::find().root.join("crates/posthaste-abi/include");
+    let (header, declared) = (read(&include.join("posthaste.h"))?, read(&include.join("mpi-ext.h"))?);
+    let beside: BTreeSet<&str> = extensions(&header).union(&declarations(&declared)).copied().collect();
     for name in &beside {
         if !exported.contains(name) {
-            problems.push(format!("libmpi_abi.so does not export {name}, which posthaste.h declares"));
+            problems.push(format!("libmpi_abi.so does not export {name}, which a header declares"));
         }
     }
     for name in exported.difference(&beside) {
@@ -358,19 +356,17 @@ fn extensions(header: &str) -> BTreeSet<&str> {
     lines.filter_map(|line| line.split(',').next()).collect()
 }
 
+/// The functions beside the standard that `mpi-ext.h` declares.
+fn declarations(header: &str) -> BTreeSet<&str> {
+    let lines = header.lines().filter_map(|line| line.strip_prefix("int "));
+    lines.filter_map(|line| line.split('(').next()).collect()
+}
+
 /// Builds the library as it is installed and returns its path.
-fn build_library(root: &Path) -> Result<PathBuf, String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
-    let output = Command::new(cargo)
-        .current_dir(root)
-        .args(["build", "--release", "-p", "posthaste-abi", "--message-format=json-render-diagnostics"])
-        .output()
-        .map_err(|e| format!("cargo does not start: {e}"))?;
-    if !output.status.success() {
-        return Err(format!("posthaste-abi does not build:\n{}", String::from_utf8_lossy(&output.stderr)));
-    }
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let path = text.split('"').find(|part| part.ends_with("/libmpi_abi.so")).map(PathBuf::from);
+fn build_library(project: &Project) -> Result<PathBuf, String> {
+    let arguments = ["build", "--release", "-p", "posthaste-abi", "--message-format=json-render-diagnostics"];
+    let said = project.cargo(&arguments).succeed()?.stdout;
+    let path = said.split('"').find(|part| part.ends_with("/libmpi_abi.so")).map(PathBuf::from);
     path.ok_or_else(|| "cargo did not say where libmpi_abi.so is".to_string())
 }
 

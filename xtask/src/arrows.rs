@@ -11,7 +11,7 @@ use std::{
 use crate::project::{Fallible, Project};
 
 /// For each crate, the crates of this workspace that it may depend on.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 10] = [
     ("posthaste-os", &[]),
     ("posthaste-pmi", &["posthaste-os"]),
     ("posthaste-core", &["posthaste-os", "posthaste-pmi"]),
@@ -19,6 +19,9 @@ const CRATES: [(&str, &[&str]); 8] = [
     ("posthaste", &["posthaste-core", "posthaste-derive"]),
     ("posthaste-abi", &["posthaste-core"]),
     ("posthaste-mpich", &["posthaste-core"]),
+    // It knows the C library by its functions alone.
+    ("posthaste-fortran", &[]),
+    ("posthaste-mpich-fortran", &[]),
     ("posthaste-launch", &["posthaste-core", "posthaste-os", "posthaste-pmi"]),
 ];
 
@@ -34,8 +37,8 @@ const LAUNCH_ROOMS: &[&str] = &["config", "explain", "trace"];
 /// What the typed API may use of posthaste-core: what carries a borrow, and what shows nobody's memory. Not `datatype`, whose
 /// segments have no lifetime, nor the rooms where they are under way.
 const TYPED_ROOMS: &[&str] = &[
-    "buffer", "coll", "comm", "error", "group", "ids", "info", "instance", "op", "request", "slice",
-    "topology", "wire", "world",
+    "buffer", "coll", "comm", "error", "group", "ids", "info", "instance", "meeting", "op", "request",
+    "slice", "topology", "wire", "world",
 ];
 
 /// Checks everything; the error lists every wrong arrow.

@@ -32,7 +32,7 @@ pub(crate) struct Options {
     #[arg(long)]
     rivals: bool,
     /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, modes, queues, threads, pair, crowd,
-    /// rma, startup, idle, datatypes, tcp, mixed, copies, async
+    /// rma, startup, idle, datatypes, tcp, mixed, copies, async, spawn, faults
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// How many rounds must be kept
@@ -53,7 +53,7 @@ pub(crate) struct Options {
     realtime: bool,
 }
 
-const GROUPS: [&str; 17] = [
+const GROUPS: [&str; 19] = [
     "latency",
     "bandwidth",
     "rate",
@@ -71,12 +71,29 @@ const GROUPS: [&str; 17] = [
     "mixed",
     "copies",
     "async",
+    "spawn",
+    "faults",
+];
+/// What is compiled for everybody.
+const PROGRAMS: [&str; 11] = [
+    "pt2pt",
+    "modes",
+    "queues",
+    "threads",
+    "coll",
+    "rma",
+    "startup",
+    "datatypes",
+    "copies",
+    "spawn",
+    "agree",
 ];
 /// What programs are run under with `--realtime`: in turns with others of the same priority. With the policy that knows no
 /// turns (`-f`), two jobs that spin for their other halves, each on the other's CPU, stop each other for ever.
 const REALTIME: [&str; 3] = ["chrt", "-r", "10"];
 const CROWDS: [usize; 4] = [4, 8, 16, 32];
 const STARTED: [usize; 3] = [2, 16, 64];
+const AGREED: [usize; 3] = [2, 8, 16];
 /// By how much the hand-off may differ between the turns of one round.
 const MAY_WANDER: f64 = 2.0;
 
@@ -233,11 +250,29 @@ const ROWS: &[Row] = &[
         Some("near_multiple_latency_8"),
         None,
     ),
-    // Of the Rust API: the goals are a ratio of 0.8, and 50 ns.
-    row("async", "wait_10000", "10000 receives, each waited for", "us", None, None),
+    // Goals: at least 0.8 of the rate (1.25 of the time), less than 50 ns more, and less than 1 %.
+    row("async", "wait_10000", "Waitall of 10000 receives", "us", None, None),
     row("async", "await_10000", "same, awaited in one task", "us", Some("wait_10000"), None),
+    row("async", "join_10000", "same, in a set of futures", "us", Some("wait_10000"), None),
     row("async", "wait_one", "8 B, one receive, Wait", "us", Some("handoff"), None),
     row("async", "await_one", "same, awaited", "us", Some("wait_one"), None),
+    row("async", "await_more", "an await, beyond Wait", "ns", None, None),
+    row("async", "handler_wait", "8 B to itself, Wait", "ns", None, None),
+    row("async", "handler_run", "same, with a handler", "ns", Some("handler_wait"), None),
+    row("async", "handler_more", "attach and run, beyond Wait", "ns", None, None),
+    row("async", "loop_cpu", "CPU of an idle event loop", "%", None, None),
+    row("spawn", "spawn_2", "spawn of 2 ranks", "ms", None, Some(3.0)),
+    row("spawn", "spawn_16", "spawn of 16 ranks", "ms", None, Some(3.0)),
+    row("spawn", "spawn_64", "spawn of 64 ranks", "ms", None, Some(3.0)),
+    row("spawn", "meeting", "connect, accept, disconnect", "us", None, Some(3.0)),
+    row("spawn", "first_latency_8", "8 B to a first rank", "us", Some("handoff"), Some(1.0)),
+    row("spawn", "spawned_latency_8", "8 B to a spawned rank", "us", Some("first_latency_8"), Some(1.0)),
+    row("faults", "agree_reduced_2", "Allreduce, 2 ranks", "us", None, Some(1.0)),
+    row("faults", "agree_2", "agree, 2 ranks", "us", Some("agree_reduced_2"), Some(1.0)),
+    row("faults", "agree_reduced_8", "Allreduce, 8 ranks", "us", None, Some(1.0)),
+    row("faults", "agree_8", "agree, 8 ranks", "us", Some("agree_reduced_8"), Some(1.0)),
+    row("faults", "agree_reduced_16", "Allreduce, 16 ranks", "us", None, Some(1.0)),
+    row("faults", "agree_16", "agree, 16 ranks", "us", Some("agree_reduced_16"), Some(1.0)),
     row("limit", "socket_8", "TCP 8 B, spinning", "us", None, None),
     row("limit", "socket_asleep", "TCP 8 B, epoll", "us", None, None),
     row("limit", "socket_65536", "TCP 64 KiB", "GB/s", None, None),
@@ -382,19 +417,19 @@ impl Plan {
             fs::create_dir_all(programs.join(mpi.flavour)).map_err(|e| e.to_string())?;
             // The first contender with the standard ABI compiles for all of them.
             let first = contenders.iter().find(|other| other.flavour == mpi.flavour).unwrap_or(mpi);
-            for name in
-                ["pt2pt", "modes", "queues", "threads", "coll", "rma", "startup", "datatypes", "copies"]
-            {
+            for name in PROGRAMS {
                 let program = programs.join(mpi.flavour).join(name);
                 first.compile(
                     &[source.join(name).with_extension("c")],
                     &program,
-                    &["-O2", "-w", "-Wl,--enable-new-dtags"],
+                    &["-O2", "-w", "-Wl,--enable-new-dtags", "-ldl"],
                 )?;
             }
         }
         let awaits = project.target.join("release/examples/awaits");
         if groups.contains(&"async") && !options.without_us {
+            let handlers = programs.join("abi/handlers");
+            Mpi::posthaste(project).compile(&[source.join("handlers.c")], &handlers, &["-O2", "-w"])?;
             let build = ["build", "--release", "--quiet", "-p", "posthaste", "--example", "awaits"];
             project.cargo(&build).succeed()?;
         }
@@ -447,9 +482,10 @@ impl Plan {
         for handoff in &handoffs {
             measured.add(LIMIT, "handoff", *handoff);
         }
-        let least = handoffs.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = handoffs.iter().copied().fold(0.0, f64::max);
-        Ok(most / least)
+        handoffs.sort_by(f64::total_cmp);
+        // One disturbance among many does not speak against the rest.
+        let high = handoffs[handoffs.len() - 1 - handoffs.len() / 10];
+        Ok(high / handoffs[0])
     }
 
     fn parts(&self) -> Vec<Part> {
@@ -462,6 +498,8 @@ impl Plan {
                 "pair" => parts.push(Part::Ranks("coll", 2)),
                 "crowd" => parts.extend(CROWDS.map(|ranks| Part::Ranks("coll", ranks))),
                 "rma" => parts.extend([2, 8, 16].map(|ranks| Part::Ranks("rma", ranks))),
+                "spawn" => parts.push(Part::Spawn),
+                "faults" => parts.extend(AGREED.map(|ranks| Part::Ranks("agree", ranks))),
                 "startup" => parts.extend(STARTED.map(Part::Startup)),
                 "modes" => parts.push(Part::Program("modes")),
                 "queues" => parts.push(Part::Program("queues")),
@@ -570,6 +608,8 @@ enum Part {
     Ranks(&'static str, usize),
     /// The wall time of a small job.
     Startup(usize),
+    /// Processes that one rank starts, and two ranks that meet.
+    Spawn,
     /// Derived types: packing by one rank, messages of two.
     Types(usize),
     /// Two bound ranks over TCP on this machine.
@@ -674,6 +714,22 @@ impl Part {
             Self::Async => {
                 let job = plan.ranks(mpi.mpiexec(2, true), 2).arg(&plan.awaits);
                 measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
+                for what in ["costs", "loop"] {
+                    let job = plan.bound_pair(mpi, "handlers", &[]).arg(what);
+                    measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
+                }
+            }
+            Self::Spawn => {
+                // Not bound: a launcher that binds may not start more.
+                for ranks in [1, 2] {
+                    let job = plan.ranks(mpi.mpiexec(ranks, false), 2).arg(plan.program(mpi, "spawn"));
+                    // Intel MPI over shared memory alone has no way to processes that come later.
+                    match job.env("I_MPI_FABRICS", "shm:ofi").limit(120).succeed() {
+                        Ok(outcome) => measured.take(mpi.name, &outcome.stdout),
+                        Err(why) if mpi.name == "posthaste" => return Err(why),
+                        Err(why) => eprintln!("{} can't do this with {ranks} ranks: {why}", mpi.name),
+                    }
+                }
             }
             Self::Startup(ranks) => {
                 for _ in 0..3 {

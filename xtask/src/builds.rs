@@ -147,7 +147,7 @@ impl<'a> Ways<'a> {
 }
 
 /// cmake of the system, or from the Python registry.
-fn cmake(project: &Project) -> Option<PathBuf> {
+pub(crate) fn cmake(project: &Project) -> Option<PathBuf> {
     if present("cmake") {
         return Some("cmake".into());
     }

@@ -2,7 +2,12 @@
 //! them. Written by `cargo xtask conformance`; `cargo xtask test` fails when the page is not what would be
 //! written. What must stay true: a function stands in the table only when it is implemented and a C test calls it.
 
-use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    fs,
+    path::Path,
+};
 
 use crate::{
     abi_check::{self, Entry},
@@ -31,6 +36,43 @@ pub(crate) fn check(project: &Project) -> Fallible {
     let line = found.lines().zip(wanted.lines()).position(|(found, wanted)| found != wanted);
     let line = line.unwrap_or(found.lines().count().min(wanted.lines().count())) + 1;
     Err(format!("{PAGE} is out of date from line {line} on; write it anew with `cargo xtask conformance`"))
+}
+
+/// The test of handlers with requests of every kind, and functions that have a request to do something with.
+const OF_EVERY_KIND: &str = "tests/c/handlers_kinds.c";
+const TAKE_A_REQUEST: [&str; 3] = ["MPI_Cancel", "MPI_Request_free", "MPI_Start"];
+
+/// Every function that makes a request is in the test of handlers.
+pub(crate) fn check_requests(project: &Project) -> Fallible {
+    let path = project.root.join(OF_EVERY_KIND);
+    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let signatures = abi_check::signatures(&project.root)?;
+    let makes = |name: &str| {
+        let last = signatures.get(name).and_then(|parameters| parameters.last());
+        last.is_some_and(|last| last == "MPI_Request *request") && !TAKE_A_REQUEST.contains(&name)
+    };
+    let there = abi_check::survey(&project.root)?.into_iter().filter(|function| function.supported);
+    let mut made: Vec<String> = there.map(|function| function.name).filter(|name| makes(name)).collect();
+    made.extend(made_beside(project)?);
+    let is_missing = |name: &&String| !words.contains(name.strip_suffix("_c").unwrap_or(name));
+    let missing: Vec<&String> = made.iter().filter(is_missing).collect();
+    if missing.is_empty() && made.len() > 100 {
+        return Ok(());
+    }
+    Err(format!(
+        "of {} functions that make requests, {OF_EVERY_KIND} has no handler for {missing:?}",
+        made.len()
+    ))
+}
+
+/// The functions beside the standard that make requests.
+fn made_beside(project: &Project) -> Fallible<Vec<String>> {
+    let path = project.root.join("crates/posthaste-abi/include/mpi-ext.h");
+    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let makes = |line: &&str| line.starts_with("int MPIX_") && line.ends_with("MPI_Request *request);");
+    let name = |line: &str| line.trim_start_matches("int ").split('(').next().unwrap_or(line).to_owned();
+    Ok(text.lines().filter(makes).map(name).collect())
 }
 
 /// The functions of one chapter file.

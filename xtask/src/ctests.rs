@@ -7,6 +7,7 @@
 //! // timeout: 60         seconds (default 60)
 //! // env: NAME=VALUE     environment, may be repeated
 //! // args: A B           arguments
+//! // options: -fA -fB    further options of the compiler
 //! // exit: 3             the exit code that is right (default 0), or `nonzero`
 //! // says: TEXT          the output must contain this, may be repeated
 //! // alone               run without mpiexec as well, as a singleton
@@ -92,11 +93,12 @@ const ON_DEVICE: &str = "c-tests-on-device";
 
 /// What the comment lines of a test ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Wishes {
-    ranks: Vec<usize>,
+pub(crate) struct Wishes {
+    pub(crate) ranks: Vec<usize>,
     timeout: u64,
     environment: Vec<(String, String)>,
     arguments: Vec<String>,
+    options: Vec<String>,
     /// None: any but 0.
     exit: Option<i32>,
     says: Vec<String>,
@@ -265,7 +267,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
     if matches!(over, Over::Fabric | Over::Both) && wishes.not_over_libfabric {
         return;
     }
-    let mut options = OPTIONS.map(str::to_owned).to_vec();
+    let mut options = [&OPTIONS.map(str::to_owned)[..], &wishes.options].concat();
     if let (Over::Device, Some(here), Some(calls)) = (over, source.parent(), program.parent()) {
         options.extend(["-D_GNU_SOURCE=".to_owned(), "-include".to_owned()]);
         options.extend([here.join("device.h").display().to_string(), format!("-I{}", calls.display())]);
@@ -358,11 +360,12 @@ impl Over {
 }
 
 impl Wishes {
-    fn parse(text: &str) -> Fallible<Self> {
+    pub(crate) fn parse(text: &str) -> Fallible<Self> {
         let mut wishes = Self { timeout: 60, exit: Some(0), ..Self::default() };
         let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number"));
         for line in text.lines().take(40) {
-            let Some(line) = line.trim().strip_prefix("//") else { continue };
+            let line = line.trim();
+            let Some(line) = line.strip_prefix("//").or_else(|| line.strip_prefix("! ")) else { continue };
             let (key, value) = line.split_once(':').unwrap_or((line, ""));
             let value = value.trim();
             match key.trim() {
@@ -380,6 +383,7 @@ impl Wishes {
                     wishes.is_of_memory |= name == "POSTHASTE_LONG_PROTOCOL";
                 }
                 "args" => wishes.arguments = value.split_whitespace().map(Into::into).collect(),
+                "options" => wishes.options = value.split_whitespace().map(Into::into).collect(),
                 "exit" if value == "nonzero" => wishes.exit = None,
                 "exit" => wishes.exit = Some(number(value)? as i32),
                 "says" => wishes.says.push(value.into()),
@@ -396,14 +400,14 @@ impl Wishes {
         Ok(wishes)
     }
 
-    fn prepare(&self, mut job: Job) -> Job {
+    pub(crate) fn prepare(&self, mut job: Job) -> Job {
         for (name, value) in &self.environment {
             job = job.env(name, value);
         }
         job.args(&self.arguments).limit(self.timeout)
     }
 
-    fn judge(&self, outcome: &Outcome) -> Fallible {
+    pub(crate) fn judge(&self, outcome: &Outcome) -> Fallible {
         let right = self.exit.map_or(outcome.code() != 0, |code| outcome.code() == code);
         let problem = if outcome.timed_out || !right {
             match self.exit {
@@ -444,12 +448,13 @@ mod tests {
 
     #[test]
     fn wishes_are_read() {
-        let text = "// ranks: 1 3\n// env: A=b=c\n// exit: 7\n// says: hello: you\n// alone\nint main(){}\n";
+        let text = "// ranks: 1 3\n// env: A=b=c\n// exit: 7\n// says: hello: you\n// options: -fA -fB\n// alone\nint main(){}\n";
         let wishes = Wishes::parse(text).unwrap();
         assert_eq!(wishes.ranks, [1, 3]);
         assert_eq!(wishes.environment, [("A".to_owned(), "b=c".to_owned())]);
         assert_eq!((wishes.exit, wishes.timeout, wishes.alone), (Some(7), 60, true));
         assert_eq!(wishes.says, ["hello: you"]);
+        assert_eq!(wishes.options, ["-fA", "-fB"]);
     }
 
     #[test]

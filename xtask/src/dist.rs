@@ -6,6 +6,7 @@
 
 mod archive;
 mod check;
+mod crates;
 mod debian;
 mod licences;
 mod wheel;
@@ -17,6 +18,7 @@ use std::{
 };
 
 pub(crate) use check::run as check;
+pub(crate) use crates::publish;
 
 use crate::{
     install,
@@ -50,12 +52,18 @@ pub(crate) fn run(project: &Project) -> Fallible<Packages> {
     })
 }
 
-/// What is installed, without what only debuggers read.
+/// What is installed, without what only debuggers read, but for mpiexec.
 fn tree(project: &Project, folder: &Path) -> Fallible<PathBuf> {
     let tree = fresh(&folder.join("tree"))?;
     install::copy_staged(project, &tree)?;
     for binary in binaries(&tree)? {
-        Job::new("strip").arg("--strip-debug").arg(&binary).succeed()?;
+        // Debuggers read in mpiexec what its variables are.
+        let is_launcher = ["mpiexec", "mpirun"].iter().any(|name| binary.ends_with(name));
+        let job = match is_launcher {
+            true => Job::new("objcopy").arg("--compress-debug-sections"),
+            false => Job::new("strip").arg("--strip-debug"),
+        };
+        job.arg(&binary).succeed()?;
     }
     let about = tree.join("share/doc/posthaste");
     fs::create_dir_all(&about).map_err(|e| format!("{}: {e}", about.display()))?;

@@ -25,6 +25,8 @@ struct Bench<'a> {
     faulty: std::path::PathBuf,
     survive: std::path::PathBuf,
     win_lost: std::path::PathBuf,
+    win_made: std::path::PathBuf,
+    ulfm_lost: std::path::PathBuf,
     no_peer_copy: std::path::PathBuf,
     sizes: std::path::PathBuf,
     order: std::path::PathBuf,
@@ -123,12 +125,38 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             bench.survivors(&bench.survive, ranks, &[(name, value)]).map(drop)
         });
     }
-    for (ranks, maps) in [(2, "1"), (3, "1"), (3, "0")] {
+    for (ranks, maps) in [(2, "1"), (3, "1"), (3, "0"), (4, "0")] {
         let name =
             format!("faults: {ranks} ranks of which one is killed in epochs of windows, mapped: {maps}");
         tally.test(&name, || {
             bench.survivors(&bench.win_lost, ranks, &[("POSTHASTE_MAP_WINDOWS", maps)]).map(drop)
         });
+    }
+    for (ranks, maps) in [(3, "1"), (4, "0"), (7, "1")] {
+        let name =
+            format!("faults: {ranks} ranks of which one is killed while windows are made, mapped: {maps}");
+        tally.test(&name, || {
+            bench.survivors(&bench.win_made, ranks, &[("POSTHASTE_MAP_WINDOWS", maps)]).map(drop)
+        });
+    }
+    for (when, name) in [
+        ("revoke", "before a communicator is revoked"),
+        ("agree", "inside an agreement"),
+        ("shrink", "inside shrinking"),
+        ("any", "while others receive from anybody"),
+    ] {
+        tally.test(&format!("faults: ranks are killed {name}"), || bench.those_that_are_left(when));
+    }
+    for (example, arguments, says) in [
+        ("example_bag_of_tasks", &["2"][..], "right, 2 workers lost"),
+        ("example_stencil", &["1", "37", "3", "95"], "the same bit for bit after 200 steps, on 2 of 4 ranks"),
+        (
+            "example_respawn",
+            &["1", "37", "3", "95"],
+            "the same bit for bit after 200 steps, on 4 ranks, 2 of them replacements",
+        ),
+    ] {
+        tally.test(&format!("faults: {example}"), || bench.example(project, example, arguments, says));
     }
     tally
         .test("faults: short messages between survivors are as fast as before", || bench.as_fast_as_before());
@@ -172,6 +200,8 @@ impl<'a> Bench<'a> {
             faulty: ctests::helper(project, mpi, "fault", "faulty")?,
             survive: ctests::helper(project, mpi, "fault", "survive")?,
             win_lost: ctests::helper(project, mpi, "fault", "win_lost")?,
+            win_made: ctests::helper(project, mpi, "fault", "win_made")?,
+            ulfm_lost: ctests::helper(project, mpi, "fault", "ulfm_lost")?,
             no_peer_copy: ctests::helper(project, mpi, "fault", "no_peer_copy")?,
             sizes: ctests::helper(project, mpi, "", "pt2pt_sizes")?,
             order: ctests::helper(project, mpi, "", "pt2pt_order")?,
@@ -253,6 +283,43 @@ impl<'a> Bench<'a> {
         }
         watch.nothing_left()?;
         Ok(outcome.stdout)
+    }
+
+    /// Ranks that a seed chooses are killed, twice; those that are left see the same.
+    fn those_that_are_left(&self, when: &str) -> Fallible {
+        for (ranks, seed, threaded) in [(4, 1, "0"), (8, 2, "0"), (5, 3, "1"), (8, 4, "0")] {
+            let watch = Watch::begin();
+            let job = self.mpi.plain().args(["-continue-on-loss", "-n", &ranks.to_string()]);
+            let job = watch.mark(job).env("POSTHASTE_THREADED", threaded).arg(&self.ulfm_lost);
+            let outcome = job.args([when, &seed.to_string()]).limit(60).run()?;
+            let went_on = outcome.stdout.matches("goes on").count();
+            let left = outcome.stdout.split("one of ").nth(1).and_then(|rest| rest.lines().next());
+            if outcome.code() != 137 || went_on == 0 || left != Some(&*went_on.to_string()) {
+                return Err(format!(
+                    "{ranks} ranks, seed {seed}: exit code 137 was expected, and that all go on that are left\n{}{}",
+                    outcome.stdout,
+                    outcome.complaint()
+                ));
+            }
+            watch.nothing_left()?;
+        }
+        Ok(())
+    }
+
+    /// An example in which two of four ranks are killed.
+    fn example(&self, project: &Project, name: &str, arguments: &[&str], says: &str) -> Fallible {
+        let watch = Watch::begin();
+        let program = ctests::helper(project, self.mpi, "fault", name)?;
+        let job = watch.mark(self.mpi.plain().args(["-continue-on-loss", "-n", "4"]));
+        let outcome = job.arg(&program).args(arguments).limit(60).run()?;
+        if outcome.code() != 137 || !outcome.stdout.contains(says) {
+            return Err(format!(
+                "exit code 137 and \"{says}\" were expected\n{}{}",
+                outcome.stdout,
+                outcome.complaint()
+            ));
+        }
+        watch.nothing_left()
     }
 
     /// The best of some runs, for machines are busy: what a loss leaves behind would be there in each of them.

@@ -8,11 +8,13 @@
 
 mod checks;
 
+pub(crate) use checks::aarch64;
+
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, dist, face, faults, hangs, headers, hosts, install,
-    instructions,
+    abi_check, arrows, builds, conformance, ctests, demo, dist, face, faults, fortran, hangs, headers, hosts,
+    install, instructions, killed,
     lanes::{self, Lane, Step},
     launchers, lost,
     mpi::Mpi,
@@ -65,6 +67,10 @@ pub(crate) const PARTS: &[Part] = &[
     part("deny", |gate, tally| checks::deny(&gate.project, tally)),
     part("conformance", |gate, tally| {
         tally.test("docs/conformance.md says what is implemented", || conformance::check(&gate.project));
+        tally.test("every function that makes a request has a test with a handler", || {
+            conformance::check_requests(&gate.project)
+        });
+        tally.test("the routines of Fortran are those of the table", || fortran::check(&gate.project));
     }),
     part("stage", |gate, tally| {
         tally.test(STAGED, || install::stage(&gate.project));
@@ -78,11 +84,13 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("c", |gate, tally| {
         fallible(tally, |tally| ctests::run(&gate.project, &gate.mpi, "", ctests::Over::Own, tally));
     }),
+    with_library("fortran", |gate, tally| fortran::tests(&gate.project, &gate.mpi, tally)),
     with_library("face", |gate, tally| face::run(&gate.project, tally)),
     with_library("paths", |gate, tally| faults::paths(&gate.project, &gate.mpi, tally)),
     with_library("faults", |gate, tally| {
         faults::run(&gate.project, &gate.mpi, tally);
         lost::run(&gate.project, &gate.mpi, tally);
+        killed::run(&gate.project, &gate.mpi, tally);
     }),
     with_library("shares", |gate, tally| shares::run(&gate.project, &gate.mpi, tally)),
     with_library("hangs", |gate, tally| hangs::run(&gate.project, &gate.mpi, tally)),
@@ -128,18 +136,19 @@ const PROGRAMS: [Step; 3] = [
         front: &[
             Lane::Run("abi"),
             Lane::Run("headers"),
-            Lane::Run("builds"),
             Lane::Run("c"),
+            Lane::Run("fortran"),
             Lane::Run("face"),
             Lane::Run("shares"),
             Lane::Run("methods"),
+            Lane::Run("mpich"),
         ],
         behind: &[
             Lane::Run("valgrind"),
             Lane::Run("dist"),
+            Lane::Run("builds"),
             Lane::Run("rsmpi"),
             Lane::Run("python"),
-            Lane::Run("mpich"),
             Lane::Run("programs"),
         ],
     },

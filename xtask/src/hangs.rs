@@ -2,7 +2,7 @@
 //! `cargo xtask test`. What must stay true: every test checks the sentence that names the reason, read from a real job;
 //! who asks, and how, makes no difference to it.
 
-use std::{path::PathBuf, thread, time::Duration, time::Instant};
+use std::{path::Path, path::PathBuf, thread, time::Duration, time::Instant};
 
 use rustix::process::Signal;
 
@@ -17,6 +17,8 @@ use crate::{
 
 /// How long a job hangs before mpiexec ends it.
 const LIMIT: &str = "3";
+/// So many jobs hang side by side: they sleep.
+const AT_ONCE: usize = 6;
 
 /// A job that hangs, and what must be said about it.
 struct Hang {
@@ -32,7 +34,7 @@ const fn hang(name: &'static str, what: &'static str, ranks: usize, says: &'stat
 
 pub(crate) const DEADLOCK: &str = "so: rank 0 waits for rank 1, which waits for rank 0: a deadlock";
 
-const HANGS: [Hang; 22] = [
+const HANGS: [Hang; 24] = [
     hang(
         "two synchronous sends head to head",
         "ssend",
@@ -88,13 +90,32 @@ const HANGS: [Hang; 22] = [
         ],
     ),
     hang(
-        "MPI_Bcast against MPI_Barrier",
+        "MPI_Bcast against MPI_Gather",
         "collectives",
         3,
         &[
             "so: rank 0 waits for rank 2, which waits for rank 0: a deadlock",
-            "so: rank 0 is in MPI_Barrier and rank 2 in MPI_Bcast, both as collective operation 0 of MPI_COMM_WORLD: \
-             all ranks must call the same",
+            "so: rank 0 is in MPI_Gather with root 0 and rank 2 in MPI_Bcast with root 0, both as collective operation 0 \
+             of MPI_COMM_WORLD: all ranks must call the same",
+        ],
+    ),
+    hang(
+        "a broadcast of which each rank takes the other for the root",
+        "roots",
+        2,
+        &[
+            DEADLOCK,
+            "so: rank 0 is in MPI_Bcast with root 1 and rank 1 in MPI_Bcast with root 0, both as collective operation 0 of \
+             MPI_COMM_WORLD: all ranks must call the same",
+        ],
+    ),
+    hang(
+        "a barrier that one rank has not come to",
+        "absent",
+        3,
+        &[
+            "so: rank 1 has not come to MPI_Barrier, collective operation 0 of MPI_COMM_WORLD, where ranks 0 and 2 wait",
+            "has been in MPI_Recv for",
         ],
     ),
     hang(
@@ -163,10 +184,18 @@ const HANGS: [Hang; 22] = [
         ],
     ),
     hang(
-        "an exposure epoch and a fence",
-        "exposed",
-        2,
-        &[DEADLOCK, "has been in MPI_Win_wait for", "has been in MPI_Win_fence for", "on board"],
+        "epochs of a window to which a rank does not come, and a fence",
+        "epochs",
+        4,
+        &[
+            "so: rank 0 waits for rank 3, which waits for rank 0: a deadlock",
+            "has been in MPI_Win_start for",
+            "waits for rank 3 to call MPI_Win_post on board",
+            "has been in MPI_Win_wait for",
+            "waits for rank 3 to call MPI_Win_complete on board",
+            "has been in MPI_Win_fence for",
+            "rank 3 to call MPI_Win_fence on board",
+        ],
     ),
     hang(
         "a handler that waits",
@@ -208,6 +237,90 @@ const HANGS: [Hang; 22] = [
     ),
 ];
 
+/// Two calls of which rank 0 makes the first and the others make the second (see `tests/c/fault/mismatch.c`), on how many
+/// ranks, and what must be said before anybody waits for ever.
+struct Mismatch {
+    place: &'static str,
+    calls: [&'static str; 2],
+    ranks: usize,
+    says: &'static str,
+}
+
+const fn mismatch(
+    place: &'static str,
+    calls: [&'static str; 2],
+    ranks: usize,
+    says: &'static str,
+) -> Mismatch {
+    Mismatch { place, calls, ranks, says }
+}
+
+impl Mismatch {
+    /// The job ends by itself, and says why.
+    fn told(&self, mpi: &Mpi, program: &Path) -> Fallible {
+        let job = mpi.plain().env("POSTHASTE_CHECK_TYPES", "1").arg("-n").arg(self.ranks.to_string());
+        let outcome = job.arg(program).arg(self.place).args(self.calls).limit(30).run()?;
+        if outcome.code() == 0 || !outcome.stderr.contains(self.says) {
+            return Err(format!("\"{}\" is not said\n{}", self.says, outcome.complaint()));
+        }
+        Ok(())
+    }
+}
+
+/// In each some rank gets a message that tells: pairs in which everybody waits are among [`HANGS`].
+const MISMATCHES: [Mismatch; 19] = [
+    mismatch(
+        "world",
+        ["bcast0", "barrier"],
+        2,
+        "rank 0 called MPI_Bcast with root 0 where rank 1 called MPI_Barrier, as collective operation 0 of MPI_COMM_WORLD: \
+         all ranks must call the same operations in the same order, with the same root",
+    ),
+    mismatch("world", ["bcast0", "bcast1"], 2, "as collective operation 0 of MPI_COMM_WORLD and sent rank"),
+    mismatch("world", ["bcast0", "bcast2"], 3, "called MPI_Bcast with root"),
+    mismatch(
+        "world",
+        ["Ibcast0", "Ibarrier"],
+        2,
+        "called MPI_Bcast with root 0 where rank 1 called MPI_Barrier",
+    ),
+    mismatch("world", ["Ibcast0", "Ibcast1"], 2, "called MPI_Bcast with root"),
+    mismatch(
+        "world",
+        ["bcast0", "Iscatter0"],
+        2,
+        "called MPI_Bcast with root 0 where rank 1 called MPI_Scatter with root 0",
+    ),
+    mismatch("world", ["scatter0", "Ireduce0"], 2, " called MPI_"),
+    mismatch(
+        "world",
+        ["gather0", "reduce0"],
+        2,
+        "called MPI_Reduce with root 0 where rank 0 called MPI_Gather with root 0",
+    ),
+    mismatch("world", ["reduce1", "reduce0"], 2, "called MPI_Reduce with root"),
+    mismatch("world", ["allreduce", "allgather"], 2, " called MPI_All"),
+    mismatch("world", ["Iallreduce", "Ialltoall"], 2, " called MPI_All"),
+    mismatch(
+        "world",
+        ["alltoall", "bcast0"],
+        2,
+        "called MPI_Alltoall where rank 1 called MPI_Bcast with root 0",
+    ),
+    mismatch("world", ["scan", "gather0"], 2, " called MPI_"),
+    mismatch("world", ["scan", "barrier"], 3, " called MPI_"),
+    mismatch("inter", ["bcast0", "allgather"], 3, "on an intercommunicator"),
+    mismatch("inter", ["barrier", "alltoall"], 3, " called MPI_"),
+    mismatch("inter", ["Ibcast0", "Iscatter0"], 2, "called MPI_Bcast with root"),
+    mismatch(
+        "types",
+        ["bcast0", "bcast0"],
+        2,
+        "rank 0 sent 4 MPI_INT, the receive takes them for 4 MPI_FLOAT",
+    ),
+    mismatch("types", ["Iallreduce", "Iallreduce"], 3, "the receive takes them for 4 MPI_"),
+];
+
 /// All hang tests.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     let program = match ctests::helper(project, mpi, "fault", "hang") {
@@ -215,10 +328,16 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Err(complaint) => return tally.test("hangs: compile", || Err(complaint)),
     };
     let bench = Bench { mpi, program };
-    for hang in &HANGS {
-        tally.test(&format!("hangs: {}, explained before -timeout ends it", hang.name), || {
-            bench.timeout(hang)
-        });
+    let name = |hang: &Hang| format!("hangs: {}, explained before -timeout ends it", hang.name);
+    tally.test_together(AT_ONCE, &HANGS, name, |hang| bench.timeout(hang));
+    match ctests::helper(project, mpi, "fault", "mismatch") {
+        Ok(program) => {
+            let name = |Mismatch { place, calls: [first, second], ranks, .. }: &Mismatch| {
+                format!("hangs: {first} against {second} of {place} at {ranks} ranks is said")
+            };
+            tally.test_together(AT_ONCE, &MISMATCHES, name, |mismatch| mismatch.told(mpi, &program));
+        }
+        Err(complaint) => tally.test("hangs: compile mismatch.c", || Err(complaint)),
     }
     tally.test("hangs: SIGUSR2 and mpiexec -explain", || bench.asked());
     tally.test("hangs: a stopped mpiexec does not have to help", || bench.stopped_launcher());

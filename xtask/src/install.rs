@@ -1,8 +1,10 @@
 //! `install --prefix DIR`, and the staged installation that demo, test and bench use: both are the same layout.
 //!
 //! ```text
-//! bin/mpiexec mpirun mpicc mpicxx posthaste-info    lib/libmpi_abi.so.1, libmpi_abi.so    include/mpi.h,
-//! posthaste.h, posthaste_*.h    mpich/lib/libmpi.so.12    lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
+//! bin/mpiexec mpirun mpicc mpicxx mpifort mpif90 mpif77 posthaste-info    lib/libmpi_abi.so.1, libmpi_abi.so,
+//! libmpifort_abi.so.1, libmpifort_abi.so, posthastempi.o    include/mpi.h, posthaste.h, posthaste_*.h, mpif.h, fortran/*.f90
+//! mpich/lib/libmpi.so.12, libmpifort.so.12, libmpi.so    mpich/include/mpi.h, posthaste.h    mpich/bin/mpicc mpicxx mpiexec mpirun
+//! lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
 //! ```
 //! CMake's own FindMPI works through `bin/mpicc -show`; the config file is for those who prefer a package.
 //! What must stay true: nothing inside knows the prefix, so it may be moved; a file in use is replaced, never overwritten in place (a running program keeps the old
@@ -14,28 +16,55 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::project::{Fallible, Project};
+use crate::{
+    fortran, mpich, packages,
+    process::Job,
+    project::{Fallible, Project},
+};
 
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("mpiexec", "mpiexec"),
     ("mpiexec", "mpirun"),
     ("mpicc", "mpicc"),
     ("mpicxx", "mpicxx"),
+    ("mpifort", "mpifort"),
+    ("mpifort", "mpif90"),
+    ("mpifort", "mpif77"),
     ("posthaste-info", "posthaste-info"),
 ];
 
-/// The library of the standard ABI, and that of MPICH's in a folder of its own: who builds with one never finds the other.
-pub(crate) const LIBRARIES: [&str; 2] = ["lib/libmpi_abi.so.1", "mpich/lib/libmpi.so.12"];
+/// The libraries of the standard ABI for C and for Fortran, and those of MPICH's in a prefix of its own: who builds with one never
+/// finds the other. Each with what cargo calls it.
+pub(crate) const LIBRARIES: [&str; 4] = [
+    "lib/libmpi_abi.so.1",
+    "lib/libmpifort_abi.so.1",
+    "mpich/lib/libmpi.so.12",
+    "mpich/lib/libmpifort.so.12",
+];
+const BUILT: [&str; 4] = ["libmpi_abi.so", "libmpifort_abi.so", "libmpi.so", "libmpifort.so"];
 
-/// `mpi.h`, the parts of it that the standard's own does not have, what posthaste has besides, and the interface of plug-ins.
-const HEADERS: [&str; 6] = [
+/// Second names: of libraries for the linker, and those of MPICH's that Debian's programs ask for.
+pub(crate) const LINKS: [(&str, &str); 4] = [
+    ("libmpi_abi.so.1", "lib/libmpi_abi.so"),
+    ("libmpi.so.12", "mpich/lib/libmpi.so"),
+    ("libmpi.so.12", "mpich/lib/libmpich.so.12"),
+    ("libmpifort.so.12", "mpich/lib/libmpichfort.so.12"),
+];
+
+/// `mpi.h`, the parts of it that the standard's own does not have, what posthaste has besides under two kinds of names, and the interface of plug-ins.
+const HEADERS: [&str; 7] = [
     "mpi.h",
+    "mpi-ext.h",
     "posthaste.h",
     "posthaste_fortran.h",
     "posthaste_removed.h",
     "posthaste_missing.h",
     "posthaste_method.h",
 ];
+
+/// What every program and library is linked with that uses the library for Fortran, and what the linker finds by that name.
+const CELLS: &str = "posthastempi.o";
+const FORTRAN: &str = "INPUT(libmpifort_abi.so.1 posthastempi.o)\n";
 
 /// Builds in release mode and brings the staged installation up to date.
 pub(crate) fn stage(project: &Project) -> Fallible {
@@ -56,9 +85,14 @@ pub(crate) fn run(project: &Project, prefix: &Path) -> Fallible {
     let prefix = std::path::absolute(prefix).map_err(|e| format!("{}: {e}", prefix.display()))?;
     copy(project, &prefix)?;
     println!(
-        "installed under {}: bin/mpiexec, bin/mpicc, bin/mpicxx, lib/libmpi_abi.so.1, include/mpi.h",
+        "installed under {}: bin/mpiexec, bin/mpicc, bin/mpicxx, bin/mpifort, lib/libmpi_abi.so.1, include/mpi.h",
         prefix.display()
     );
+    // Whoever installs may write here, and users may not: mpifort compiles the modules now. Without a Fortran compiler it does
+    // so when there is one.
+    if packages::present("gfortran") {
+        Job::new(prefix.join("bin/mpifort")).arg("-showme:compile").limit(120).succeed()?;
+    }
     Ok(())
 }
 
@@ -73,52 +107,64 @@ fn build(project: &Project) -> Fallible {
             "-p",
             "posthaste-abi",
             "-p",
+            "posthaste-fortran",
+            "-p",
             "posthaste-mpich",
+            "-p",
+            "posthaste-mpich-fortran",
         ])
-        .succeed()
-        .map(drop)
+        .succeed()?;
+    let cells = project.target.join("release").join(CELLS);
+    let assembler = Job::new("cc").args(["-c", "-x", "assembler", "-", "-o"]).arg(cells);
+    assembler.input(fortran::CELLS).succeed().map(drop)
 }
 
 /// Installs what was built last.
 pub(crate) fn copy(project: &Project, prefix: &Path) -> Fallible {
     let built = project.target.join("release");
-    install(
-        project,
-        prefix,
-        |program| built.join(program),
-        [&built.join("libmpi_abi.so"), &built.join("libmpi.so")],
-    )
+    let libraries = BUILT.map(|library| built.join(library));
+    install(project, prefix, |program| built.join(program), &libraries, &built.join(CELLS))
 }
 
 /// Installs what is staged.
 pub(crate) fn copy_staged(project: &Project, prefix: &Path) -> Fallible {
     let stage = &project.stage;
     let libraries = LIBRARIES.map(|library| stage.join(library));
-    install(
-        project,
-        prefix,
-        |program| stage.join("bin").join(program),
-        libraries.each_ref().map(PathBuf::as_path),
-    )
+    let cells = stage.join("lib").join(CELLS);
+    install(project, prefix, |program| stage.join("bin").join(program), &libraries, &cells)
 }
 
 fn install(
     project: &Project,
     prefix: &Path,
     program: impl Fn(&str) -> PathBuf,
-    libraries: [&Path; 2],
+    libraries: &[PathBuf; 4],
+    cells: &Path,
 ) -> Fallible {
     for (from, to) in PROGRAMS {
         put(&program(from), &prefix.join("bin").join(to), 0o755)?;
     }
-    for (from, to) in libraries.into_iter().zip(LIBRARIES) {
+    for (from, to) in libraries.iter().zip(LIBRARIES) {
         put(from, &prefix.join(to), 0o755)?;
     }
-    link("libmpi_abi.so.1", &prefix.join("lib/libmpi_abi.so"))?;
+    for (what, at) in LINKS {
+        link(what, &prefix.join(at))?;
+    }
+    put(cells, &prefix.join("lib").join(CELLS), 0o644)?;
+    write(&prefix.join("lib/libmpifort_abi.so"), FORTRAN)?;
+    for (name, text) in fortran::sources(&project.root)? {
+        write(&prefix.join("include").join(name), &text)?;
+    }
     for header in HEADERS {
         let from = project.root.join("crates/posthaste-abi/include").join(header);
         put(&from, &prefix.join("include").join(header), 0o644)?;
     }
+    for (name, script) in [("mpicc", COMPILE), ("mpicxx", COMPILE), ("mpiexec", RUN), ("mpirun", RUN)] {
+        replace(&prefix.join("mpich/bin").join(name), script.as_bytes(), 0o755)?;
+    }
+    write(&prefix.join("mpich/include/mpi.h"), &mpich::header(&project.root)?)?;
+    let beside = project.root.join("crates/posthaste-abi/include/posthaste.h");
+    put(&beside, &prefix.join("mpich/include/posthaste.h"), 0o644)?;
     let version = env!("CARGO_PKG_VERSION");
     let package = |name: &str| {
         format!(
@@ -132,6 +178,15 @@ fn install(
     write(&prefix.join("lib/pkgconfig/mpi.pc"), &package("mpi"))?;
     write(&prefix.join("lib/cmake/posthaste/posthaste-config.cmake"), CMAKE)
 }
+
+/// The commands of the prefix for MPICH's ABI; they know the others by where they lie themselves.
+const COMPILE: &str = r#"#!/bin/sh
+here=$(dirname "$(readlink -f "$0")")
+exec "$here/../../bin/$(basename "$0")" -abi=mpich "$@"
+"#;
+const RUN: &str = r#"#!/bin/sh
+exec "$(dirname "$(readlink -f "$0")")/../../bin/mpiexec" "$@"
+"#;
 
 const CMAKE: &str = r#"# posthaste as a CMake package: find_package(posthaste), then link posthaste::mpi.
 # find_package(MPI) works as well, with this prefix's bin/ in PATH or MPI_HOME set to the prefix.

@@ -5,7 +5,7 @@
 //! One binary serves all: it is linked to the standard ABI, and `LD_LIBRARY_PATH` decides whose library it gets.
 //! What must stay true: a test looks at rank, number of ranks and name of the library that the program prints.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{
     leftovers::Watch,
@@ -39,21 +39,33 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         match Mpi::rival(project, name) {
             Ok(rival) => {
                 house.hydra(&rival, tally);
+                if name == "mpich" {
+                    house.serves(&rival, tally);
+                    tally.test("launchers: under mpich's Hydra ranks survive the loss of others", || {
+                        house.outlives_hydra(&rival)
+                    });
+                }
                 tally.test(&format!("launchers: under {name}'s Hydra the engine is opened again"), || {
                     shares::rounds(project, house.ours(&rival, 3), 3)
                 });
             }
-            Err(why) => tally.not_run(11, format!("launcher and library of {name}: {}", first_line(&why))),
+            Err(why) => tally.not_run(
+                if name == "mpich" { 15 } else { 12 },
+                format!("launcher and library of {name}: {}", first_line(&why)),
+            ),
         }
     }
     match Mpi::rival(project, "openmpi") {
         Ok(openmpi) => {
             house.prrte(&openmpi, tally);
+            tally.test("launchers: under Open MPI's mpirun ranks survive the loss of others", || {
+                survives(house.ours(&openmpi, 4).arg("--enable-recovery"), &house.stencil)
+            });
             tally.test("launchers: under Open MPI's mpirun the engine is opened again", || {
                 shares::rounds(project, house.ours(&openmpi, 3), 3)
             });
         }
-        Err(why) => tally.not_run(8, format!("Open MPI's launcher: {}", first_line(&why))),
+        Err(why) => tally.not_run(10, format!("Open MPI's launcher: {}", first_line(&why))),
     }
     tally.test("launchers: nodes are what POSTHASTE_NODE calls so", || house.named(mpi.plain()));
     slurm::run(project, mpi, tally);
@@ -81,6 +93,10 @@ struct House<'a> {
     whose: PathBuf,
     faulty: PathBuf,
     places: PathBuf,
+    /// It starts workers by MPI_Comm_spawn and lets them go.
+    pool: PathBuf,
+    /// It goes on without ranks that kill themselves.
+    stencil: PathBuf,
 }
 
 impl<'a> House<'a> {
@@ -90,6 +106,8 @@ impl<'a> House<'a> {
             whose: crate::ctests::helper(project, mpi, "build", "whose")?,
             faulty: crate::ctests::helper(project, mpi, "fault", "faulty")?,
             places: crate::ctests::helper(project, mpi, "hosts", "places")?,
+            pool: crate::ctests::helper(project, mpi, "", "example_pool")?,
+            stencil: crate::ctests::helper(project, mpi, "fault", "example_stencil")?,
         })
     }
 
@@ -147,6 +165,27 @@ impl<'a> House<'a> {
         tally.test(&format!("launchers: {name}'s Hydra ends our programs when one aborts"), || {
             self.abort_under_hydra(rival)
         });
+        tally.test(&format!("launchers: {name}'s Hydra starts what our programs ask for"), || {
+            // With -bind-to it cannot start its proxies for new processes.
+            let job = rival.plain().env("LD_LIBRARY_PATH", self.mpi.library()).args(["-n", "1"]);
+            spawns(job.arg(&self.pool))
+        });
+    }
+
+    /// Our mpiexec starts what a program with MPICH's library asks for, also for one that nobody has started, which finds it in
+    /// `PATH`.
+    fn serves(&self, mpich: &Mpi, tally: &mut Tally) {
+        tally.test("launchers: our mpiexec starts what MPICH's library asks for", || {
+            spawns(self.mpi.mpiexec(1, false).envs(mpich.environment()).arg(&self.pool))
+        });
+        tally.test(
+            "launchers: our mpiexec serves a program with MPICH's library that nobody has started",
+            || {
+                let bin = self.mpi.launcher().parent().ok_or("it is in no folder")?;
+                let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+                spawns(Job::new(&self.pool).envs(mpich.environment()).env("PATH", path))
+            },
+        );
     }
 
     /// `launcher` with our library.
@@ -169,6 +208,13 @@ impl<'a> House<'a> {
             return Err(format!("a failure was expected\n{}", outcome.complaint()));
         }
         watch.nothing_left()
+    }
+
+    /// Hydra ends all when something is killed that it has started, and sends the others a signal: so that is a shell.
+    fn outlives_hydra(&self, mpich: &Mpi) -> Fallible {
+        let job = mpich.plain().env("LD_LIBRARY_PATH", self.mpi.library());
+        let shell = ["-disable-auto-cleanup", "-n", "4", "sh", "-c", "trap '' USR1; \"$0\" \"$@\"; exit 0"];
+        survives(job.args(shell), &self.stencil)
     }
 
     /// A shell as the rank, with two programs in turn. Our mpiexec takes that, Hydra closes the connection.
@@ -214,6 +260,9 @@ impl<'a> House<'a> {
         });
         tally.test("launchers: Open MPI's mpirun ends our programs when one aborts", || {
             self.abort_under_hydra(openmpi)
+        });
+        tally.test("launchers: under Open MPI's mpirun our programs start others by our mpiexec", || {
+            spawns(self.ours(openmpi, 2).arg(&self.pool))
         });
         tally.test("launchers: without the library of PMIx our programs say that they can't join", || {
             self.without_library(openmpi)
@@ -277,6 +326,27 @@ pub(crate) fn expect(said: &str, ranks: usize, library: &str) -> Fallible {
         }
     }
     Ok(())
+}
+
+/// The pool of workers does its work, and nothing is left.
+pub(crate) fn spawns(job: Job) -> Fallible {
+    let watch = Watch::begin();
+    let said = watch.mark(job).succeed()?.stdout;
+    if !said.contains("pool: pi is 3.141593") {
+        return Err(format!("pi was expected, this was said:\n{said}"));
+    }
+    watch.nothing_left()
+}
+
+/// Two of four ranks are killed, and those that are left get the same result.
+pub(crate) fn survives(job: Job, stencil: &Path) -> Fallible {
+    let watch = Watch::begin();
+    let outcome = watch.mark(job).arg(stencil).args(["1", "37", "3", "95"]).limit(60).run()?;
+    let says = "the same bit for bit after 200 steps, on 2 of 4 ranks";
+    if !outcome.stdout.contains(says) {
+        return Err(format!("\"{says}\" was expected\n{}{}", outcome.stdout, outcome.complaint()));
+    }
+    watch.nothing_left()
 }
 
 fn shown(environment: Environment) -> String {

@@ -17,12 +17,15 @@ mod dist;
 mod face;
 mod faults;
 mod forced;
+mod fortran;
+mod futures;
 mod fuzz;
 mod gate;
 mod hangs;
 mod headers;
 mod hosts;
 mod install;
+mod killed;
 mod instructions;
 mod lanes;
 mod launchers;
@@ -109,6 +112,8 @@ enum Command {
     Conformance,
     /// Write the table of docs/settings.md
     Settings,
+    /// Write the Fortran interface: routines of the library, mpif.h, the sources of the modules
+    Fortran,
     /// Build in release mode and install under a prefix
     Install {
         /// Where to install
@@ -116,7 +121,13 @@ enum Command {
         prefix: PathBuf,
     },
     /// Make the packages: a Python wheel, a Debian package and an archive (target/dist)
-    Dist,
+    Dist {
+        /// Only try whether all crates can be published, built from what a registry gets, documented, and installed by cargo
+        #[arg(long)]
+        crates: bool,
+    },
+    /// Check that the crates compile for aarch64 Linux
+    Aarch64,
     /// Bring the staged installation (target/stage) up to date and print its place
     Stage,
     /// Run the C tests only
@@ -131,6 +142,8 @@ enum Command {
         #[arg(long, value_enum, default_value = "own")]
         over: ctests::Over,
     },
+    /// Run all of mpi4py's tests of its futures in every way; the part `python` runs some of them
+    Futures,
     /// Let a fuzz target of the engine run, led by coverage
     Fuzz {
         /// types, arguments or packets
@@ -169,13 +182,15 @@ fn run(arguments: Arguments) -> Fallible<bool> {
         }
         Command::Conformance => conformance::write(&project).map(|()| true),
         Command::Settings => settings::write(&project).map(|()| true),
+        Command::Fortran => fortran::write(&project).map(|()| true),
         Command::Install { prefix } => install::run(&project, &prefix).map(|()| true),
         Command::Stage => {
             install::stage(&project)?;
             println!("{}", project.stage.display());
             Ok(true)
         }
-        Command::Dist => {
+        Command::Dist { crates: true } => dist::publish(&project).map(|()| true),
+        Command::Dist { crates: false } => {
             let dist::Packages { wheel, archive, debian } = dist::run(&project)?;
             [Some(wheel), Some(archive), debian]
                 .iter()
@@ -183,6 +198,12 @@ fn run(arguments: Arguments) -> Fallible<bool> {
                 .for_each(|package| println!("{}", package.display()));
             Ok(true)
         }
+        Command::Aarch64 => {
+            let mut tally = Tally::default();
+            gate::aarch64(&project, &mut tally);
+            Ok(tally.finish())
+        }
+        Command::Futures => futures::command(&project),
         Command::Fuzz { target, seconds } => fuzz::run(&project, &target, seconds),
         Command::C { filter, with, over } => {
             let mpi = match with {

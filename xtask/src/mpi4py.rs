@@ -21,6 +21,9 @@ use crate::{
 
 const LIST: &str = "tests/python/mpi4py-tests.txt";
 
+/// What stands before the lines of rank 0.
+const OF_RANK_0: &str = "[0] ";
+
 /// A line of the list.
 #[derive(Debug, PartialEq, Eq)]
 struct Module {
@@ -32,10 +35,10 @@ struct Module {
 
 /// What one run of a module counted, as seen by rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
-    ran: usize,
-    wrong: usize,
-    skipped: usize,
+pub(crate) struct Counts {
+    pub(crate) ran: usize,
+    pub(crate) wrong: usize,
+    pub(crate) skipped: usize,
 }
 
 /// Runs the modules of the list, then all others.
@@ -61,12 +64,12 @@ pub(crate) fn run_again(
     project: &Project,
     mpi: &Mpi,
     environment: &Environment,
-    (name, ranks, without): (&str, usize, &str),
+    (name, ranks, without): (&str, usize, &[&str]),
     tally: &mut Tally,
 ) {
     match read_list(project) {
         Ok(mut listed) => {
-            listed.retain(|module| module.name != without);
+            listed.retain(|module| !without.contains(&module.name.as_str()));
             let runner = Runner { mpi, environment };
             runner.all_listed(&listed, ranks, name, &mut Leavings::default(), tally);
         }
@@ -123,7 +126,7 @@ impl Runner<'_> {
             job = job.args(["-x", pattern]);
         }
         let outcome = job.run().map_err(|complaint| (Counts::default(), complaint))?;
-        let counts = Counts::read(&outcome);
+        let counts = Counts::read(&outcome, OF_RANK_0);
         if outcome.ok() && counts.ran > 0 && counts.wrong == 0 {
             Ok((counts, outcome))
         } else {
@@ -141,8 +144,12 @@ impl Runner<'_> {
         let (mut passed, mut complaints, mut complete, mut tests) = (0, Vec::new(), Vec::new(), 0);
         for name in names.iter().filter(|name| name.starts_with("test_") && !known(name)) {
             match self.job(name, 1).limit(60).run() {
-                Ok(outcome) if !outcome.timed_out && outcome.code() < 2 && Counts::read(&outcome).ran > 0 => {
-                    let counts = Counts::read(&outcome);
+                Ok(outcome)
+                    if !outcome.timed_out
+                        && outcome.code() < 2
+                        && Counts::read(&outcome, OF_RANK_0).ran > 0 =>
+                {
+                    let counts = Counts::read(&outcome, OF_RANK_0);
                     passed += 1;
                     tests += counts.wrong;
                     if outcome.ok() && counts.ran > counts.skipped {
@@ -183,10 +190,10 @@ impl Runner<'_> {
 }
 
 impl Counts {
-    /// `Ran 5 tests in 0.1s` and `FAILED (failures=1, errors=2, skipped=3)`, in the lines of rank 0.
-    fn read(outcome: &Outcome) -> Self {
+    /// `Ran 5 tests in 0.1s` and `FAILED (failures=1, errors=2, skipped=3)`, in the lines that begin with `label`.
+    pub(crate) fn read(outcome: &Outcome, label: &str) -> Self {
         let mut counts = Self::default();
-        for line in outcome.stderr.lines().filter_map(|line| line.strip_prefix("[0] ")) {
+        for line in outcome.stderr.lines().filter_map(|line| line.strip_prefix(label)) {
             let mut words = line.split_whitespace();
             match words.next() {
                 Some("Ran") => counts.ran = words.next().and_then(|word| word.parse().ok()).unwrap_or(0),
@@ -222,7 +229,7 @@ impl Leavings {
     /// `test (place) ... ok` and `test (place) ... skipped 'reason'`, in the lines of rank 0; `count` were skipped.
     fn read(&mut self, outcome: &Outcome, count: usize) {
         let mut seen = 0;
-        for line in outcome.stderr.lines().filter_map(|line| line.strip_prefix("[0] ")) {
+        for line in outcome.stderr.lines().filter_map(|line| line.strip_prefix(OF_RANK_0)) {
             let Some((test, end)) = line.split_once(" ... ") else { continue };
             if let Some(reason) = end.strip_prefix("skipped ") {
                 seen += 1;
@@ -265,7 +272,7 @@ fn explained(reason: &str) -> String {
 }
 
 /// The tests that went wrong and what they said, without the lines of those that passed.
-fn complaint(outcome: &Outcome) -> String {
+pub(crate) fn complaint(outcome: &Outcome) -> String {
     let telling = |line: &&str| {
         !line.ends_with("... ok")
             && ["ERROR", "FAIL", "Error", "Exception", "mpiexec", "posthaste", "signal"]
@@ -339,6 +346,6 @@ mod tests {
     fn the_counts_of_rank_0_are_read() {
         let said = "[1] Ran 9 tests\n[0] Ran 7 tests in 0.1s\n[0] FAILED (failures=1, errors=2, skipped=3)\n";
         let outcome = Job::new("sh").args(["-c", &format!("printf '{said}' >&2")]).run().unwrap();
-        assert_eq!(Counts::read(&outcome), Counts { ran: 7, wrong: 3, skipped: 3 });
+        assert_eq!(Counts::read(&outcome, OF_RANK_0), Counts { ran: 7, wrong: 3, skipped: 3 });
     }
 }

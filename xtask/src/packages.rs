@@ -47,6 +47,12 @@ const PACKAGES: &[Package] = &[
         why: "programs in C++ (mpicxx)",
     },
     Package {
+        name: "gfortran",
+        proof: Proof::Program("gfortran"),
+        parts: &["fortran", "instructions", "mpich"],
+        why: "programs in Fortran (mpifort)",
+    },
+    Package {
         name: "pkg-config",
         proof: Proof::Program("pkg-config"),
         parts: &["builds"],
@@ -117,6 +123,12 @@ const PACKAGES: &[Package] = &[
         proof: Proof::Program("valgrind"),
         parts: &["valgrind", "races", "instructions"],
         why: "checks of memory and threads, counts of instructions",
+    },
+    Package {
+        name: "gdb",
+        proof: Proof::Program("gdb"),
+        parts: &["unit", "dist"],
+        why: "debuggers that attach to mpiexec",
     },
     Package {
         name: "python3-venv",

@@ -9,6 +9,15 @@ use std::{
 
 use crate::process::Job;
 
+/// For what is built in a folder of its own, for a test: without optimising other crates, and without what debuggers read, which
+/// takes most of the time.
+pub(crate) const QUICKLY: [&str; 4] = [
+    "--config",
+    "profile.dev.package.\"*\".opt-level=0",
+    "--config",
+    "profile.dev.debug=\"line-tables-only\"",
+];
+
 /// What went wrong, ready to be printed: a sentence, perhaps followed by the output of a program.
 pub(crate) type Fallible<T = ()> = Result<T, String>;
 
@@ -38,10 +47,30 @@ impl Project {
         Self { root, target, stage, as_staged: false }
     }
 
-    /// `cargo` with these arguments, in the root of the repository.
+    /// `cargo` with these arguments, in the root of the repository. What it builds in release mode may be handed on: nothing
+    /// in it names a folder of this machine where sources lie, ours or those of other crates.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Job {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        Job::new(cargo).args(arguments).dir(&self.root).env("CARGO_TERM_COLOR", "never").limit(1500)
+        let job =
+            Job::new(cargo).args(arguments).dir(&self.root).env("CARGO_TERM_COLOR", "never").limit(1500);
+        if !arguments.contains(&"--release") {
+            return job;
+        }
+        let mut flags = env::var("RUSTFLAGS").unwrap_or_default();
+        for (folder, name) in self.sources() {
+            flags += &format!(" --remap-path-prefix={}={name}", folder.display());
+        }
+        job.env("RUSTFLAGS", flags.trim())
+    }
+
+    /// The folders that the sources lie in, each with what it is called in messages and by debuggers.
+    fn sources(&self) -> Vec<(PathBuf, &'static str)> {
+        let registries = cargo_home().join("registry/src");
+        let mut registries: Vec<PathBuf> =
+            fs::read_dir(registries).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        registries.sort();
+        let registries = registries.into_iter().map(|registry| (registry, "crates"));
+        registries.chain([(self.root.clone(), "posthaste")]).collect()
     }
 
     /// A folder under the target folder, made when missing.
@@ -50,6 +79,12 @@ impl Project {
         fs::create_dir_all(&path).map_err(|e| format!("can't make the folder {}: {e}", path.display()))?;
         Ok(path)
     }
+}
+
+/// Where cargo keeps what it has downloaded.
+pub(crate) fn cargo_home() -> PathBuf {
+    let home = || PathBuf::from(env::var_os("HOME").unwrap_or_default()).join(".cargo");
+    env::var_os("CARGO_HOME").filter(|folder| !folder.is_empty()).map_or_else(home, PathBuf::from)
 }
 
 /// The files in a folder with one of these extensions, sorted by name; a missing folder is empty.

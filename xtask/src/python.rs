@@ -9,6 +9,7 @@ use std::{
 };
 
 use crate::{
+    futures,
     mpi::Mpi,
     mpi4py,
     process::Job,
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// The release of mpi4py that is built: the list of its tests belongs to it.
-const RELEASE: &str = "mpi4py==4.1.2";
+pub(crate) const RELEASE: &str = "mpi4py==4.1.2";
 
 /// Without these, parts of mpi4py's tests leave themselves out.
 const LIBRARIES: [&str; 4] = ["numpy<3", "cffi", "dill", "pyyaml"];
@@ -56,12 +57,32 @@ pub(crate) fn environment(project: &Project) -> Fallible<Environment> {
     unpack.arg("-C").arg(&found.source).succeed()?;
     let mpicc = project.stage.join("bin/mpicc");
     // Its one big C file takes minutes with the interpreter's own -O3; the last -O wins.
-    let install = pip().arg("install").arg(&found.source).env("MPICC", &mpicc).env("CFLAGS", "-O1 -g0");
+    let flags = format!("-O1 -g0 {}", survival());
+    let install = pip().arg("install").arg(&found.source).env("MPICC", &mpicc).env("CFLAGS", flags);
     install.succeed().map_err(|e| format!("pip can't build mpi4py with our mpicc\n{e}"))?;
     let libraries = pip().args(["install", "--only-binary", ":all:"]).args(LIBRARIES);
     libraries.succeed().map_err(|e| format!("pip can't install {}\n{e}", LIBRARIES.join(" ")))?;
     fs::write(&stamp, wanted).map_err(|e| format!("can't write {}: {e}", stamp.display()))?;
     Ok(found)
+}
+
+/// Flags that let mpi4py use the functions for programs that survive a loss, which it looks for with Open MPI only.
+fn survival() -> String {
+    let names = [
+        "ERR_REVOKED",
+        "ERR_PROC_FAILED",
+        "ERR_PROC_FAILED_PENDING",
+        "Comm_revoke",
+        "Comm_is_revoked",
+        "Comm_get_failed",
+        "Comm_ack_failed",
+        "Comm_agree",
+        "Comm_iagree",
+        "Comm_shrink",
+        "Comm_ishrink",
+    ];
+    let there = names.map(|name| format!("-DPyMPI_HAVE_MPIX_{name}=1"));
+    format!("-include mpi-ext.h {}", there.join(" "))
 }
 
 /// An environment with mpi4py as its authors publish it, built for MPICH's ABI and Open MPI's; its tests are those of
@@ -113,6 +134,7 @@ pub(crate) fn tests(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Ok(environment) => {
             programs.iter().for_each(|program| test(mpi, &environment.python, program, tally));
             mpi4py::run(project, mpi, &environment, tally);
+            futures::run(mpi, &environment, false, tally);
         }
         Err(complaint) => tally.test("python: environment with mpi4py", || Err(complaint)),
     }
@@ -145,7 +167,7 @@ pub(crate) fn bench(
 /// What the build depends on: our headers, without the one that only warns, and the interpreter.
 fn fingerprint(project: &Project) -> Fallible<String> {
     let mut text = Vec::new();
-    for name in ["mpi.h", "posthaste_fortran.h", "posthaste_removed.h"] {
+    for name in ["mpi.h", "mpi-ext.h", "posthaste_fortran.h", "posthaste_removed.h"] {
         let header = project.stage.join("include").join(name);
         text.extend(fs::read(&header).map_err(|e| format!("can't read {}: {e}", header.display()))?);
     }
@@ -153,5 +175,5 @@ fn fingerprint(project: &Project) -> Fallible<String> {
     let hash =
         text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
     let version = Job::new("python3").arg("-VV").succeed()?.stdout;
-    Ok(format!("{RELEASE} {LIBRARIES:?} {hash:016x} {} {version}", project.stage.display()))
+    Ok(format!("{RELEASE} {LIBRARIES:?} {} {hash:016x} {} {version}", survival(), project.stage.display()))
 }

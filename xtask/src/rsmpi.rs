@@ -44,6 +44,9 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Ok(without) => without,
         Err(complaint) => return tally.test("rsmpi: the list of examples left out", || Err(complaint)),
     };
+    tally.test("rsmpi: each example has its counterpart in docs/rsmpi.md", || {
+        counterparts(project, &examples)
+    });
     for ranks in RANKS {
         let start = Instant::now();
         let (mut passed, mut complaints) = (0, Vec::new());
@@ -60,6 +63,15 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     for (example, why) in &without {
         tally.not_run(RANKS.len(), format!("example {example} of the Rust crate mpi: {why}"));
     }
+}
+
+/// The page that sets the two crates side by side names each example.
+fn counterparts(project: &Project, examples: &[String]) -> Fallible {
+    let page =
+        fs::read_to_string(project.root.join("docs/rsmpi.md")).map_err(|e| format!("docs/rsmpi.md: {e}"))?;
+    let missing: Vec<&str> =
+        examples.iter().filter(|name| !page.contains(&format!("`{name}`"))).map(String::as_str).collect();
+    if missing.is_empty() { Ok(()) } else { Err(format!("without a counterpart: {}", missing.join(", "))) }
 }
 
 /// Builds the examples from cargo's copy of the published source; gives their names and where they are.

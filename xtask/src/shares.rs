@@ -11,7 +11,7 @@ use crate::{
     leftovers::Watch,
     mpi::Mpi,
     process::{Job, Outcome},
-    project::{Fallible, Project},
+    project::{Fallible, Project, QUICKLY},
     tally::Tally,
 };
 
@@ -22,7 +22,8 @@ const ORDERS: [(&str, &str); 6] =
 /// The examples in a folder of their own, without what a debug build checks, so that they are of the staged build.
 pub(crate) fn built(project: &Project) -> Fallible<PathBuf> {
     let target = project.folder("shares")?;
-    build(project, &target, |job| job.env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false"))
+    let assertions = ("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false");
+    build(project, &target, |job| job.args(QUICKLY).env(assertions.0, assertions.1))
 }
 
 fn build(project: &Project, target: &Path, with: impl FnOnce(Job) -> Job) -> Fallible<PathBuf> {

@@ -19,7 +19,7 @@ use rustix::process::Signal;
 
 use crate::{
     ctests,
-    launchers::expect,
+    launchers::{expect, spawns, survives},
     leftovers::Watch,
     mpi::Mpi,
     packages::present,
@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// How many tests there are, for when none of them can be run.
-const TESTS: usize = 18;
+const TESTS: usize = 21;
 
 /// Every program that is needed; all are of the Debian packages slurm-wlm and munge.
 const PROGRAMS: [&str; 6] = ["munged", "slurmctld", "slurmd", "srun", "salloc", "sbatch"];
@@ -93,9 +93,18 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     tally.test("slurm: a step of one task is a job of one", || cluster.joins(&["--mpi=none"], 1));
     tally.test("slurm: in a step without PMI every rank says that it can't join", || cluster.refuses());
     tally.test("slurm: a program that a rank runs is a job of one", || cluster.system());
+    tally.test("slurm: in a step our programs start others by our mpiexec", || {
+        spawns(cluster.srun(&["--mpi=pmi2"], 2).arg(&cluster.pool))
+    });
+    tally.test("slurm: our mpiexec in an allocation starts what our programs ask for", || {
+        spawns(cluster.allocated_to("2").args(["-n", "1"]).arg(&cluster.pool))
+    });
     tally.test("slurm: MPI_Abort ends the step", || cluster.ends(&pmi, &["abort", "7"], "MPI_Abort(7)"));
     tally.test("slurm: srun -K ends the step when a rank is killed", || {
         cluster.ends(&["--mpi=pmi2", "-N2", "-K"], &["die", "9"], "Killed")
+    });
+    tally.test("slurm: ranks survive the loss of others in a step that is not ended", || {
+        survives(cluster.srun(&["--mpi=pmi2", "-N2", "--kill-on-bad-exit=0"], 4), &cluster.stencil)
     });
     tally.test("slurm: a command of salloc, alone and with mpiexec", || cluster.allocated());
     tally.test("slurm: mpiexec runs on all nodes of its allocation, by srun", || {
@@ -126,6 +135,8 @@ struct Cluster<'a> {
     whose: PathBuf,
     faulty: PathBuf,
     places: PathBuf,
+    pool: PathBuf,
+    stencil: PathBuf,
 }
 
 impl<'a> Cluster<'a> {
@@ -136,8 +147,10 @@ impl<'a> Cluster<'a> {
         let whose = ctests::helper(project, mpi, "build", "whose")?;
         let faulty = ctests::helper(project, mpi, "fault", "faulty")?;
         let places = ctests::helper(project, mpi, "hosts", "places")?;
-        let mut cluster =
-            Self { mpi, folder: project.folder("slurm")?, daemons: None, whose, faulty, places };
+        let pool = ctests::helper(project, mpi, "", "example_pool")?;
+        let stencil = ctests::helper(project, mpi, "fault", "example_stencil")?;
+        let folder = project.folder("slurm")?;
+        let mut cluster = Self { mpi, folder, daemons: None, whose, faulty, places, pool, stencil };
         cluster.configure()?;
         let daemons = cluster.tool("sh").args(["-c", DAEMONS]).under(&NAMESPACE);
         cluster.daemons = Some(watch.mark(daemons).start()?);

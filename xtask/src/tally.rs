@@ -4,6 +4,7 @@
 use std::{
     cell::RefCell,
     io::Write as _,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -27,6 +28,31 @@ impl Tally {
         let start = Instant::now();
         let result = body();
         self.record(name, result, start.elapsed());
+    }
+
+    /// Runs a test for each case, so many at once, and shows them in their order: for tests that mostly wait.
+    pub(crate) fn test_together<T: Sync>(
+        &mut self,
+        at_once: usize,
+        cases: &[T],
+        name: impl Fn(&T) -> String,
+        body: impl Fn(&T) -> Fallible + Sync,
+    ) {
+        let timed = |case: &T| {
+            let start = Instant::now();
+            (body(case), start.elapsed())
+        };
+        for some in cases.chunks(at_once) {
+            let ended: Vec<_> = thread::scope(|scope| {
+                let started: Vec<_> = some.iter().map(|case| scope.spawn(|| timed(case))).collect();
+                started.into_iter().map(thread::ScopedJoinHandle::join).collect()
+            });
+            for (case, ended) in some.iter().zip(ended) {
+                let (result, took) = ended
+                    .unwrap_or_else(|_| (Err("the test program itself panicked".into()), Duration::ZERO));
+                self.record(&name(case), result, took);
+            }
+        }
     }
 
     /// Several tests of one kind that a program ran: how many passed and failed.
@@ -133,6 +159,8 @@ pub(crate) fn collected(body: impl FnOnce()) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use super::*;
 
     #[test]
@@ -146,7 +174,25 @@ mod tests {
         assert!(lines[0].starts_with("ok    good") && lines[1] == "FAIL  bad\nwhy" && lines.len() == 3);
         sum.test("first", || Ok(()));
         sum.absorb(other);
-        assert_eq!((sum.passed, sum.failed), (2, 1));
+        let both = Barrier::new(2);
+        let lines = collected(|| {
+            sum.test_together(
+                2,
+                &["third", "fourth", "bad too"],
+                |name| (*name).into(),
+                |name| match *name {
+                    "bad too" => Err("why".into()),
+                    _ => {
+                        both.wait();
+                        Ok(())
+                    }
+                },
+            );
+        });
+        assert!(
+            lines[0].starts_with("ok    third") && lines[1].starts_with("ok    fourth") && lines.len() == 3
+        );
+        assert_eq!((sum.passed, sum.failed), (4, 2));
         assert!(sum.has_failed("bad") && !sum.has_failed("good"));
     }
 }

@@ -139,8 +139,8 @@ POSTHASTE_FUNCTION(MPIX_Continue,
         MPI_Request cont_req),
     (request, cb, cb_data, flags, status, cont_req))
 POSTHASTE_FUNCTION(MPIX_Continueall,
-    (int count, MPI_Request array_of_requests[], MPIX_Continue_cb_function *cb, void *cb_data, int flags,
-        MPI_Status array_of_statuses[], MPI_Request cont_req),
+    (int count, MPI_Request *array_of_requests, MPIX_Continue_cb_function *cb, void *cb_data, int flags,
+        MPI_Status *array_of_statuses, MPI_Request cont_req),
     (count, array_of_requests, cb, cb_data, flags, array_of_statuses, cont_req))
 
 /* What was registered with the continuations that failed: at most count of them, and count is how many they are. */

@@ -20,17 +20,51 @@
 //! it may be forgotten once the same processes have decided a later agreement.
 //!
 //! This is the consensus that the functions of fault tolerance stand on (MPI_Comm_agree, MPI_Comm_shrink in the proposals of the
-//! MPI forum's fault tolerance working group).
+//! MPI forum's fault tolerance working group); `pt2pt::agreed` carries its messages.
+
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was agreed on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decision {
-    /// The bits that all contributions have that were counted: those of everybody alive, and maybe of some that were lost.
-    pub flags: i32,
+    /// What all contributions have in common that were counted: those of everybody alive, and maybe of some that were lost.
+    pub common: Common,
+    /// What one of those has proposed that were counted.
+    pub proposal: Proposal,
     /// The ranks that were known to be lost, in order.
     pub lost: Vec<u32>,
+}
+
+/// What some processes have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Common {
+    /// The bits that all of them have.
+    pub flags: i32,
+    /// All of them have acknowledged all that are lost.
+    pub acknowledged: bool,
+}
+
+impl Common {
+    fn and(self, other: Self) -> Self {
+        let acknowledged = self.acknowledged && other.acknowledged;
+        Self { flags: self.flags & other.flags, acknowledged }
+    }
+}
+
+/// A number that everybody makes, and of which one is taken: the words of a context.
+pub type Proposal = [u64; 2];
+
+/// What a process contributes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Contribution {
+    /// Bits, which are combined by "and".
+    pub flags: i32,
+    /// The lost ranks that it has acknowledged.
+    pub acknowledged: BTreeSet<u32>,
+    /// What is decided if it decides.
+    pub proposal: Proposal,
 }
 
 /// What one process says to another.
@@ -38,8 +72,8 @@ pub struct Decision {
 pub enum Message {
     /// The sender and all below it have contributed.
     Contribution {
-        /// The bits that all of them have.
-        flags: i32,
+        /// What all of them have in common.
+        common: Common,
         /// The decision, if the sender has heard of it.
         decided: Option<Decision>,
         /// Whom the sender knows to be lost, in order.
@@ -59,10 +93,10 @@ pub type Outgoing = (u32, Message);
 pub struct Agreement {
     rank: u32,
     size: u32,
-    own: Option<i32>,
+    own: Option<Contribution>,
     lost: BTreeSet<u32>,
     /// What came from those below, in the tree of those that are left.
-    heard: BTreeMap<u32, i32>,
+    heard: BTreeMap<u32, Common>,
     /// The one above has been told, in that tree.
     has_reported: bool,
     decided: Option<Decision>,
@@ -81,11 +115,18 @@ impl Agreement {
         self.decided.as_ref()
     }
 
+    /// Those whose contributions this process waits for.
+    pub fn awaited(&self) -> Vec<u32> {
+        let waits = self.own.is_some() && !self.has_reported;
+        let below = if waits { self.below() } else { Vec::new() };
+        below.into_iter().filter(|child| !self.heard.contains_key(child)).collect()
+    }
+
     /// This process contributes; done again it does nothing.
-    pub fn contribute(&mut self, flags: i32) -> Vec<Outgoing> {
+    pub fn contribute(&mut self, own: Contribution) -> Vec<Outgoing> {
         let mut out = Vec::new();
         if self.own.is_none() {
-            self.own = Some(flags);
+            self.own = Some(own);
             self.advance(&mut out);
         }
         out
@@ -98,7 +139,7 @@ impl Agreement {
             return out;
         }
         match message {
-            Message::Contribution { flags, decided, lost } => {
+            Message::Contribution { common, decided, lost } => {
                 self.learn(&lost, &mut out);
                 match (decided, &self.decided) {
                     (Some(decision), _) => self.decide(decision, &mut out),
@@ -109,7 +150,7 @@ impl Agreement {
                     // In another tree: it contributes again when it knows what we know.
                     out.push((from, Message::Lost(self.known())));
                 } else if self.below().contains(&from) {
-                    self.heard.insert(from, flags);
+                    self.heard.insert(from, common);
                 }
             }
             Message::Decided(decision) => self.decide(decision, &mut out),
@@ -142,17 +183,18 @@ impl Agreement {
 
     /// Says upwards what everybody from here on downwards has contributed, once all have; the root decides.
     fn advance(&mut self, out: &mut Vec<Outgoing>) {
-        let Some(own) = self.own else { return };
+        let Some(own) = &self.own else { return };
         let below = self.below();
         if self.has_reported || !below.iter().all(|child| self.heard.contains_key(child)) {
             return;
         }
-        self.has_reported = true;
-        let flags = self.heard.values().fold(own, |all, flags| all & flags);
+        let mine = Common { flags: own.flags, acknowledged: self.lost.is_subset(&own.acknowledged) };
+        let (common, proposal) = (self.heard.values().fold(mine, |all, one| all.and(*one)), own.proposal);
         let (decided, lost) = (self.decided.clone(), self.known());
+        self.has_reported = true;
         match self.above() {
-            Some(above) => out.push((above, Message::Contribution { flags, decided, lost })),
-            None => self.decide(Decision { flags, lost }, out),
+            Some(above) => out.push((above, Message::Contribution { common, decided, lost })),
+            None => self.decide(Decision { common, proposal, lost }, out),
         }
     }
 
@@ -196,5 +238,7 @@ impl Agreement {
     }
 }
 
+#[cfg(test)]
+mod many_tests;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@
 //! - `kernel`: the loops that pack and unpack; `vector`: the same by wide vectors; `element`: the loops that reduce; `quad`:
 //!   arithmetic for them that the machine lacks; `located`: their pairs. `equivalence`: which types of Rust programs may be in such
 //!   memory; `elements`: memory of them that belongs to a request; `repeated`: buffers of persistent collective operations; `kept`:
-//!   buffers that belong to their operation. `device`: memory that only devices can touch.
+//!   buffers that belong to their operation. `cells`: elements of windows, in place. `device`: memory that only devices can touch.
 //!
 //! What must stay true:
 //! - From outside of this crate, user memory comes in two ways only: by [`Base::new`], whose caller promises that every
@@ -19,6 +19,7 @@
 //!   buffer in flight) gets wrong data and nothing worse. Slices that were borrowed are the exception: a function that
 //!   combines slices sees them as such (`element: combine_slices`), and what repeats an operation lends them between its runs (`repeated`).
 
+mod cells;
 pub mod device;
 mod element;
 mod elements;
@@ -30,6 +31,7 @@ mod quad;
 mod repeated;
 mod vector;
 
+pub use cells::Cells;
 pub(crate) use device::{Copies, Direction};
 pub(crate) use element::{Element, Extended, Half, Pair, combine, combine_packed, combine_slices};
 pub(crate) use elements::Elements;
@@ -51,6 +53,8 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
+
+use crate::error::Error;
 
 /// Where a buffer of the program begins, with the program's word for it: the one way into the engine for an address.
 ///
@@ -124,6 +128,12 @@ impl Run {
             return None;
         }
         Some(Self { buf: base.buf(), len })
+    }
+
+    /// `len` bytes of a buffer that the program has lent, which is never on a device.
+    #[inline(always)]
+    pub(crate) fn lent(buf: UserBuf, len: u64) -> Self {
+        Self { buf, len }
     }
 
     /// All of some memory of the engine.
@@ -325,18 +335,30 @@ impl OwnedBuf {
 
     /// `len` zero bytes. Aborts the process when there is no memory, as every allocation in Rust does.
     pub fn new(len: usize) -> Self {
+        Self::allocate(len).unwrap_or_else(|layout| handle_alloc_error(layout))
+    }
+
+    /// The same, for a length that the program chooses.
+    ///
+    /// # Errors
+    /// No memory.
+    pub(crate) fn try_new(len: usize) -> Result<Self, Error> {
+        Self::allocate(len).map_err(|_| Error::no_memory(format!("there is no memory for {len} bytes")))
+    }
+
+    /// What could not be allocated is the error.
+    fn allocate(len: usize) -> Result<Self, Layout> {
         if len == 0 {
-            return Self { base: NonNull::dangling(), len, allocated: None };
+            return Ok(Self { base: NonNull::dangling(), len, allocated: None });
         }
         // Asked for more than the usual alignment, the allocator would write the zeros itself.
-        let Ok(layout) = Layout::array::<u8>(len.saturating_add(Self::ALIGN)) else {
-            handle_alloc_error(Layout::new::<u8>())
-        };
+        let layout = Layout::array::<u8>(len.saturating_add(Self::ALIGN));
+        let layout = layout.map_err(|_| Layout::new::<u8>())?;
         // SAFETY: the size is not zero.
-        let Some(all) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
+        let all = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(layout)?;
         // SAFETY: the next multiple of `ALIGN` and `len` bytes behind it lie within the allocation.
         let base = unsafe { all.add(all.align_offset(Self::ALIGN)) };
-        Self { base, len, allocated: Some((all, layout)) }
+        Ok(Self { base, len, allocated: Some((all, layout)) })
     }
 
     /// Number of bytes.
@@ -419,6 +441,12 @@ impl<T: Equivalence> DerefMut for Memory<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `deref`, and the borrow is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.block.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<T: Equivalence> AsMut<[T]> for Memory<T> {
+    fn as_mut(&mut self) -> &mut [T] {
+        self
     }
 }
 

@@ -205,6 +205,8 @@ pub struct Config {
     pub map_windows: bool,
     /// Whether methods that read and write memory of peers by themselves do so for windows.
     pub window_transport: bool,
+    /// Whether the first window whose owner does operations for others starts a thread for that.
+    pub window_thread: bool,
     /// Most handlers of the program that run inside each other on one thread.
     pub handler_depth: usize,
     /// Whether messages carry their types and receives check them.
@@ -281,6 +283,7 @@ impl Default for Config {
             progress_thread: false,
             map_windows: true,
             window_transport: true,
+            window_thread: true,
             handler_depth: 32,
             check_types: false,
             show_types: false,
@@ -450,6 +453,13 @@ pub const TUNABLES: &[Tunable] = &[
                   the network: every access goes to its owner",
     },
     Tunable {
+        name: "POSTHASTE_WINDOW_THREAD",
+        default: "1",
+        meaning: "0: what others ask of a window that is not mapped by all members waits until its owner calls MPI. \
+                  Otherwise the first such window with other members starts a thread of the library, which serves \
+                  them while the owner computes or sleeps, and calls no function of the program",
+    },
+    Tunable {
         name: "POSTHASTE_HANDLER_DEPTH",
         default: "32",
         meaning: "most handlers of requests (1 to 1024) that run inside each other on one thread: a handler that \
@@ -458,7 +468,8 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_CHECK_TYPES",
         default: "0",
-        meaning: "1: every point-to-point message carries a hash of its type signature, and a receive whose \
+        meaning: "1: every point-to-point message carries a hash of its type signature, and so does each of a \
+                  collective operation that goes straight out of the program's memory; a receive into it whose \
                   types are others fails with MPI_ERR_TYPE and a sentence that names both sides; the data \
                   arrives all the same. Types are compared by the names of their basic types as MPI-5.0 §3.3.1 \
                   wants (`MPI_INT` is not `MPI_INT32_T`), a pair type counts as its two, and `MPI_PACKED` \
@@ -618,7 +629,7 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_NAMES",
         default: "(the user's)",
         meaning: "the folder in which MPI_Publish_name leaves its names, the same for all jobs that are to find each other: on \
-                  several hosts, one that they share. The user's: posthaste in XDG_RUNTIME_DIR, or posthaste-UID in /tmp",
+                  several hosts, one that they share. The user's: /tmp/posthaste-UID",
     },
     Tunable {
         name: "POSTHASTE_TCP_DEAD_S",
@@ -655,6 +666,7 @@ impl Config {
         switch(&lookup, "POSTHASTE_PROGRESS_THREAD", &mut config.progress_thread)?;
         switch(&lookup, "POSTHASTE_MAP_WINDOWS", &mut config.map_windows)?;
         switch(&lookup, "POSTHASTE_WINDOW_TRANSPORT", &mut config.window_transport)?;
+        switch(&lookup, "POSTHASTE_WINDOW_THREAD", &mut config.window_thread)?;
         number(&lookup, "POSTHASTE_HANDLER_DEPTH", 1..=1024, &mut config.handler_depth)?;
         switch(&lookup, "POSTHASTE_CHECK_TYPES", &mut config.check_types)?;
         switch(&lookup, "POSTHASTE_SHOW_TYPES", &mut config.show_types)?;

@@ -6,7 +6,7 @@ use crate::error::say;
 use crate::method::Event;
 use crate::pt2pt::arrival::{self, Body};
 use crate::pt2pt::rendezvous::Asked;
-use crate::pt2pt::{Action, Engine, cancel, eager, flow, loss, rendezvous};
+use crate::pt2pt::{Action, Engine, agreed, cancel, eager, flow, loss, rendezvous};
 use crate::trace::Counter;
 use crate::wire::Packet;
 
@@ -38,6 +38,12 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             }
             Packet::TakeBack { sender } => cancel::asked_back(engine, from, sender),
             Packet::TakenBack { sender, taken } => cancel::answered(engine, from, sender, taken),
+            Packet::Agreement(said) => {
+                agreed::arrived(engine, from, &said);
+                None
+            }
+            Packet::Revoke(context) => Some(Action::Revoke(context)),
+            Packet::Excluded => Some(loss::excluded(from)),
             Packet::OneSided(packet) => {
                 engine.with_onesided(|onesided, counts| onesided.arrived(from, packet, counts));
                 None
@@ -66,10 +72,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
             None
         }
         Event::Over(owner, outcome) => rendezvous::over(engine, owner, outcome),
-        Event::PeerDown(peer, why) => {
-            loss::lost(engine, peer, why);
-            None
-        }
+        Event::PeerDown(peer, why) => Some(Action::Lose { peer, why, may_live: false }),
         Event::Malformed(from) => {
             engine.counts.add(Counter::MalformedPackets, 1);
             say(format_args!(

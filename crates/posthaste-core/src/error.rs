@@ -25,7 +25,7 @@ pub fn say(line: Arguments<'_>) {
 
 macro_rules! error_classes {
     ($($(#[$doc:meta])* $name:ident, $mpi:literal, $text:literal;)*) => {
-        /// MPI error classes (MPI-5.0 §9.4, table of error classes). Which number a class has is known to the API layer alone.
+        /// MPI error classes (MPI-5.0 §9.4, table of error classes), and two of the proposal for fault tolerance. Which number a class has is known to the API layer alone.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum ErrorClass { $(#[doc = $text] $name,)* }
 
@@ -103,6 +103,8 @@ error_classes! {
     Session, "MPI_ERR_SESSION", "invalid session";
     Errhandler, "MPI_ERR_ERRHANDLER", "invalid error handler";
     Abi, "MPI_ERR_ABI", "ABI mismatch";
+    ProcFailedPending, "MPIX_ERR_PROC_FAILED_PENDING", "a peer process has ended, and the receive from anybody goes on";
+    Revoked, "MPIX_ERR_REVOKED", "the communicator has been revoked";
 }
 
 /// A failed call: whose fault, which value, what was expected. One pointer in size, so that the way of success
@@ -136,6 +138,14 @@ pub enum Cause {
     /// A resource ran out; the text says which, how much is needed, and how much there is.
     #[error("{0}")]
     NoMemory(String),
+    /// A process has ended.
+    #[error("{text}")]
+    Lost {
+        /// Its number in the table of processes, which is its rank in the world for those of this job.
+        process: u32,
+        /// The sentence.
+        text: String,
+    },
     /// A function that does not work yet.
     #[error("{0} is not implemented yet")]
     Unsupported(&'static str),
@@ -191,6 +201,12 @@ impl Error {
         Cause::NoMemory(text.into()).into()
     }
 
+    /// A process has ended, of which `why` speaks.
+    #[cold]
+    pub fn lost(process: u32, why: &Self) -> Self {
+        Cause::Lost { process, text: why.to_string() }.into()
+    }
+
     /// A function that does not work yet.
     #[cold]
     pub fn unsupported(what: &'static str) -> Self {
@@ -232,9 +248,18 @@ impl Error {
                 *class
             }
             Cause::Truncated { .. } => ErrorClass::Truncate,
+            Cause::Lost { .. } => ErrorClass::ProcAborted,
             Cause::NoMemory(_) => ErrorClass::NoMem,
             Cause::Unsupported(_) => ErrorClass::UnsupportedOperation,
             Cause::System { .. } => ErrorClass::Other,
+        }
+    }
+
+    /// The number of the process that has ended, if that is what went wrong.
+    pub fn lost_process(&self) -> Option<u32> {
+        match self.cause() {
+            Cause::Lost { process, .. } => Some(*process),
+            _ => None,
         }
     }
 
@@ -270,7 +295,7 @@ mod tests {
     fn classes_are_dense_and_named() {
         for (i, class) in ErrorClass::ALL.iter().enumerate() {
             assert_eq!(*class as usize, i);
-            assert!(class.name().starts_with("MPI_ERR_"));
+            assert!(class.name().starts_with("MPI_ERR_") || class.name().starts_with("MPIX_ERR_"));
         }
     }
 

@@ -69,6 +69,12 @@ impl ContextId {
         Self(self.0 | 1)
     }
 
+    /// Whether this is such a context.
+    #[inline]
+    pub fn is_collective(self) -> bool {
+        self.0 % u64::from(Self::STEP) == 1
+    }
+
     /// The context in which the same communicator's partitioned operations find each other.
     pub fn partitioned(self) -> Self {
         Self(self.0 | 2)

@@ -27,24 +27,39 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use posthaste_os::{machine, process, slot};
 
 use crate::buffer::device::Devices;
+use crate::config::{Config, INITIAL_HANDLER, InitialHandler};
 use crate::error::{Error, ErrorClass, Result};
 use crate::jobs::Jobs;
 use crate::world::{Calls, Engines, Membership, World};
 
 /// Which threads use a share.
 ///
-/// Whoever opens the engine decides whether it excludes threads from each other: [`Threads::Several`], or the setting
-/// `POSTHASTE_THREADED`, or the progress thread. It does not change while the engine is open, for whoever is inside has not
+/// Whoever opens the engine decides whether it excludes threads from each other: [`Threads::Several`] and
+/// [`Threads::WithProgress`], or the setting `POSTHASTE_THREADED`, or the progress thread. It does not change while the engine is open, for whoever is inside has not
 /// locked anything; so a later share can have less than it asks for ([`World::is_threaded`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     /// The one that asks, which types ensure.
     This,
+    /// The same, beside the progress thread.
+    WithProgress,
     /// Any, but never two at the same time, in none of the shares: the binding vouches for it, because its user has promised it
     /// (`MPI_THREAD_SERIALIZED` and below).
     OneAtATime,
     /// Any at any time (`MPI_THREAD_MULTIPLE`).
     Several,
+}
+
+impl Threads {
+    /// Whether they exclude each other by locks, if they open the engine.
+    fn lock(self) -> bool {
+        matches!(self, Self::WithProgress | Self::Several)
+    }
+
+    /// Whether a binding vouches that they do not call at the same time in an engine without locks.
+    fn are_vouched_for(self) -> bool {
+        matches!(self, Self::OneAtATime | Self::Several)
+    }
 }
 
 /// What becomes of the job when the last share is closed.
@@ -150,7 +165,7 @@ fn take(threads: Threads, calls: Calls, goes: Goes) -> Result<Share> {
     let open = match open {
         Some(open) => open,
         None => {
-            let engines = Engines::open(threads == Threads::Several, membership)?;
+            let engines = Engines::open(threads.lock(), membership)?;
             let thread = machine::this_thread();
             let had_sessions = false;
             open.insert(Open { engines, shares: 0, common: 0, had_sessions, thread, threads })
@@ -167,7 +182,7 @@ impl Open {
         if self.shares == 0 {
             (self.thread, self.threads) = (thread, threads);
         }
-        let vouched = threads != Threads::This && self.threads != Threads::This;
+        let vouched = threads.are_vouched_for() && self.threads.are_vouched_for();
         if !(self.engines.is_threaded() || vouched || thread == self.thread) {
             return Err(Error::other(
                 ErrorClass::Other,
@@ -182,6 +197,17 @@ impl Open {
         }
         Ok(())
     }
+}
+
+/// The error handler that this process was started with (MPI-5.0 §11.5), the default when the setting cannot be read. The variable
+/// that names it is spent when the process joins its job.
+pub fn initial_handler() -> InitialHandler {
+    let joined = Instance::of_process().ok().and_then(|instance| {
+        let state = instance.state();
+        state.membership.as_ref().map(Membership::initial_handler)
+    });
+    let only = |name: &str| if name == INITIAL_HANDLER { std::env::var(name).ok() } else { None };
+    joined.unwrap_or_else(|| Config::read(only).unwrap_or_default().initial_handler)
 }
 
 /// Ends this process with `code`, and with it the job that it belongs to, though it has no engine: it could not join, or has closed
@@ -303,7 +329,11 @@ impl Drop for Share {
         self.give_back(&mut state);
         match &state.open {
             Some(open) if open.shares == 0 && open.had_sessions => process::at_exit(leave_at_exit),
-            Some(open) if open.shares == 0 => state.open = None,
+            Some(open) if open.shares == 0 => {
+                state.open = None;
+                drop(state);
+                self.world.stop_progress_thread();
+            }
             _ => {}
         }
     }

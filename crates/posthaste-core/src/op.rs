@@ -11,10 +11,11 @@ use crate::buffer::{
     Base, Element, Equivalence, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_packed,
     combine_slices,
 };
-use crate::datatype::{Builtin, Class, Datatype, Kind, Segment};
+use crate::datatype::{Builtin, Class, Combination, Datatype, Kind, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::named::Named;
 use posthaste_os::mem::Source;
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitXor};
@@ -58,6 +59,26 @@ pub type UserFunction = dyn Fn(*mut u8, *mut u8, u64, &Datatype) + Send + Sync;
 struct User {
     function: Box<UserFunction>,
     commutative: bool,
+}
+
+thread_local! {
+    /// Whether the thread is in the function of an operation. Of each copy of the code its own: it is marked by the copy that the
+    /// function calls.
+    static IS_CALLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls the function of an operation. The thread may be inside an engine meanwhile, where the function must not come: it
+/// communicates with nobody (MPI-5.0 §6.9.5).
+pub fn calling(function: impl FnOnce()) {
+    let before = IS_CALLED.replace(true);
+    function();
+    IS_CALLED.set(before);
+}
+
+/// Whether the calling thread is in the function of an operation.
+#[inline]
+pub fn is_called() -> bool {
+    IS_CALLED.get()
 }
 
 /// A user's function on slices of one Rust type, which is reached through that of the operands.
@@ -347,6 +368,17 @@ impl Op {
             _ => return self.apply_unpacked(datatype, input, inout, count),
         }
         Ok(())
+    }
+
+    /// How elements are combined where they arrive, as the left operands. `None`: a function of the program is not called there, in the
+    /// middle of whatever the engine is doing; and elements with gaps take the plain way.
+    pub(crate) fn on_arrival(&self, datatype: &Datatype) -> Option<Combination> {
+        let op = self.predefined().filter(|op| !op.classes().is_empty())?;
+        let builtin = datatype.stands_for().filter(|builtin| builtin.size as i64 == builtin.extent)?;
+        self.check(datatype).ok()?;
+        Combination::new(datatype, move |input, inout, count| {
+            by_kind(op, builtin, Input::Packed(input), inout, count);
+        })
     }
 
     /// As [`Op::apply_packed`], by way of a temporary array, in portions that stay in the cache.

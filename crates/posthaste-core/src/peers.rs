@@ -128,6 +128,13 @@ impl<T> PeerMap<T> {
         self.get_mut(peer).expect("it has just been made")
     }
 
+    /// Nothing is stored of a peer any more.
+    pub fn forget(&mut self, peer: Peer) {
+        if let Some(entry) = self.0.get_mut(peer) {
+            *entry = None;
+        }
+    }
+
     /// Those of whom something is stored, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (Peer, &T)> {
         self.iter_from(Peer(0))
@@ -197,5 +204,8 @@ mod tests {
         assert!(map.get(Peer(0)).is_none() && map.get(Peer(u32::MAX)).is_none());
         assert_eq!(map.iter().map(|(peer, _)| peer.0).collect::<Vec<_>>(), [999_999]);
         assert_eq!(map.iter_from(Peer(1_000_000)).count(), 0);
+        map.forget(Peer(999_999));
+        map.forget(Peer(0));
+        assert!(map.get(Peer(999_999)).is_none() && map.iter().next().is_none());
     }
 }

@@ -29,6 +29,8 @@ pub struct Vci {
     /// Operations so far that looked at one peer only.
     quick: u32,
     actions: Vec<Action>,
+    /// The thread inside calls no function of the program.
+    serves: bool,
 }
 
 impl Vci {
@@ -43,6 +45,7 @@ impl Vci {
             steps: 0,
             quick: 0,
             actions: Vec::new(),
+            serves: false,
         }
     }
 
@@ -77,7 +80,7 @@ impl Vci {
     /// happened.
     #[inline]
     pub fn progress(&mut self) -> bool {
-        let Self { engine, methods, running, operations, actions, .. } = self;
+        let Self { engine, methods, running, operations, actions, serves, .. } = self;
         self.steps += 1;
         let mut busy = methods.poll(|event, _| {
             if let Some(asked) = dispatch::on_event(engine, event) {
@@ -92,6 +95,7 @@ impl Vci {
             busy = true;
         }
         if engine.has_pending_work() {
+            busy |= action::perform_asked(engine, methods);
             busy |= action::retry_pending(engine, methods);
             busy |= flow::advance(engine, methods);
             busy |= engine.with_onesided(|onesided, _| onesided.advance(methods));
@@ -102,9 +106,24 @@ impl Vci {
         if engine.has_staged() {
             busy |= staging::advance(engine, methods);
         }
-        if !running.is_empty() {
+        if !running.is_empty() && !*serves {
             busy |= coll::advance(engine, methods, running);
         }
         busy
+    }
+
+    /// The same but for schedules, which call operations of the program.
+    #[cold]
+    pub(crate) fn serve(&mut self) -> bool {
+        self.serves = true;
+        let busy = self.progress();
+        self.serves = false;
+        busy
+    }
+
+    /// Whether there is something to do that may call functions of the program.
+    pub(crate) fn owes(&self) -> bool {
+        let finished = &self.engine.finished;
+        !self.running.is_empty() || !finished.handlers.is_empty()
     }
 }

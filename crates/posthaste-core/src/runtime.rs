@@ -17,6 +17,7 @@ mod ender;
 mod entered;
 mod handlers;
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -24,6 +25,8 @@ use posthaste_os::park::{Sleepers, Wake};
 use posthaste_os::sync::Lock;
 use posthaste_os::wake::Doorbell;
 
+use crate::error::say;
+use crate::op;
 use crate::progress::Vci;
 use descriptors::Descriptors;
 use vcis::Vcis;
@@ -32,7 +35,8 @@ pub use asleep::{Asleep, Until};
 pub use descriptors::WhenReady;
 pub use ender::Ender;
 pub use entered::Entered;
-pub(crate) use handlers::Gate;
+pub use handlers::Left;
+pub(crate) use handlers::{ForProgram, Gate};
 pub use vcis::Opener;
 pub(crate) use vcis::Seen;
 
@@ -52,8 +56,37 @@ pub struct Runtime {
     making: Mutex<()>,
     /// Whether handlers of the program may run.
     pub(crate) gate: Gate,
+    for_program: ForProgram,
     /// Single steps so far, where there are several VCIs.
     steps: AtomicU32,
+}
+
+thread_local! {
+    /// Whether the thread is one of the library that calls no function of the program. Of each copy of the code its own; each asks
+    /// for threads that it has started.
+    static SERVES_ONLY: Cell<bool> = const { Cell::new(false) };
+    /// Whether it is one that makes progress for the program.
+    static IS_PROGRESS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread is a progress thread, and no thread of the program.
+pub fn is_progress_thread() -> bool {
+    IS_PROGRESS.get()
+}
+
+/// The calling thread is a progress thread from now on.
+pub(crate) fn make_progress() {
+    IS_PROGRESS.set(true);
+}
+
+/// Whether the calling thread is one of the library that calls no function of the program.
+pub(crate) fn serves_only() -> bool {
+    SERVES_ONLY.get()
+}
+
+/// The calling thread calls no function of the program from now on.
+pub(crate) fn only_serve() {
+    SERVES_ONLY.set(true);
 }
 
 impl Runtime {
@@ -66,6 +99,7 @@ impl Runtime {
             descriptors: OnceLock::new(),
             making: Mutex::new(()),
             gate: Gate::default(),
+            for_program: ForProgram::default(),
             steps: AtomicU32::new(0),
         }
     }
@@ -103,10 +137,16 @@ impl Runtime {
         self.vcis.first.is_threaded()
     }
 
+    /// Several threads may call from now on, all but the calling one started later. Where there has been one thread, there is one
+    /// VCI.
+    pub(crate) fn admit_threads(&self) {
+        self.vcis.open().for_each(|at| self.vcis.get(at).exclude_from_now_on());
+    }
+
     /// Enters a VCI.
     #[inline]
     pub fn enter(&self, at: usize) -> Entered<'_> {
-        Entered::new(self.vcis.get(at).lock(), self)
+        Entered::new(self.vcis.get(at).lock_unless_inside(is_inside), self)
     }
 
     /// One step of progress in a VCI, and the handlers that it made due; now and then in the others, too.
@@ -120,6 +160,9 @@ impl Runtime {
 
     /// One step of progress in a VCI, and the handlers that it made due. Whether anything happened.
     pub(crate) fn advance(&self, at: usize) -> bool {
+        if serves_only() {
+            return self.serve(at);
+        }
         let mut vci = self.enter(at);
         let busy = vci.progress();
         let handlers = !vci.engine.finished.handlers.is_empty();
@@ -128,6 +171,33 @@ impl Runtime {
             self.run_handlers(at);
         }
         busy
+    }
+
+    /// A step that calls no function of the program. Its threads do that; those that sleep are woken for it.
+    fn serve(&self, at: usize) -> bool {
+        let mut vci = self.enter(at);
+        let busy = vci.serve();
+        let owes = busy && vci.owes();
+        drop(vci);
+        if owes {
+            self.rouse_parked();
+        }
+        busy
+    }
+
+    /// Wakes all threads that sleep but for the one that listens.
+    #[cold]
+    pub(crate) fn rouse_parked(&self) {
+        let wakes = self.sleepers.with(|parked| parked.rouse_parked());
+        wakes.into_iter().for_each(|wake| self.wake(wake));
+    }
+
+    /// The bell was rung, maybe for what no packet tells: wakes those that wait for such things.
+    pub(crate) fn look_again(&self) {
+        if self.sleepers.are_curious() {
+            let wakes = self.sleepers.with(|parked| parked.look_again());
+            wakes.into_iter().for_each(|wake| self.wake(wake));
+        }
     }
 
     /// Advances all VCIs but one.
@@ -161,6 +231,19 @@ impl Runtime {
     pub(crate) fn wake(&self, wake: Wake) {
         wake.now(|| self.doorbell.nudge());
     }
+}
+
+/// A thread enters the VCI in which it is. Of functions of the program only those of operations run inside one.
+#[cold]
+fn is_inside() -> ! {
+    let why = "the function of a reduction operation (MPI_Op_create) has called a function of MPI that communicates or looks at \
+               communication, which it must not do (MPI-5.0 §6.9.5); it may call local ones, such as MPI_Type_get_extent, and \
+               MPI_Abort";
+    if op::is_called() {
+        say(format_args!("{why}"));
+        std::process::abort();
+    }
+    panic!("{why}")
 }
 
 /// How it stands with the VCIs that a thread is not at home in.

@@ -13,11 +13,12 @@ mod indexed;
 mod neighbor;
 mod persistent;
 mod reduction;
+mod across;
 mod strided;
 
 use std::marker::PhantomData;
 
-use crate::buffer::{Equivalence, UserBuf, is_dense};
+use crate::buffer::{Equivalence, Run, UserBuf, is_dense};
 use crate::datatype::{Datatype, Segment};
 
 pub use buffer::{Buffer, BufferMut};
@@ -105,6 +106,12 @@ impl<'a> RecvBuf<'a> {
         RecvBuf::of(self.segment.clone())
     }
 
+    /// All bytes of a slice, holes between its numbers included: memory for peers.
+    pub(crate) fn bytes_of<T: Equivalence>(room: &'a mut [T]) -> Self {
+        let len = size_of_val(room);
+        Self::of(Segment::contiguous(UserBuf::borrowed_mut(room), len as u64))
+    }
+
     fn of(segment: Segment) -> Self {
         Self { segment, borrow: PhantomData }
     }
@@ -114,6 +121,19 @@ impl<'a> RecvBuf<'a> {
     pub(crate) fn lend(self) -> Segment {
         self.segment
     }
+}
+
+/// A slice for a call that is over with it when it returns; `None`: there are holes between its numbers.
+#[inline(always)]
+pub(crate) fn run<T: Equivalence>(data: &[T]) -> Option<Run> {
+    const { is_dense::<T>() }.then(|| Run::lent(UserBuf::borrowed(data), size_of_val(data) as u64))
+}
+
+/// As [`run`], to be written to.
+#[inline(always)]
+pub(crate) fn run_mut<T: Equivalence>(room: &mut [T]) -> Option<Run> {
+    let len = size_of_val(room) as u64;
+    const { is_dense::<T>() }.then(|| Run::lent(UserBuf::borrowed_mut(room), len))
 }
 
 /// All of `len` elements.

@@ -267,11 +267,12 @@ impl Bench {
 
     /// The status of a request that is over, which it then forgets.
     pub(crate) fn take(&mut self, at: usize, id: RequestId) -> Option<Status> {
-        let requests = &mut self.vcis[at].engine.requests;
-        if !complete::is_complete(requests.get(id)?) {
+        let engine = &mut self.vcis[at].engine;
+        if !complete::is_complete(engine.requests.get(id)?) {
             return None;
         }
-        requests.remove(id).map(|request| request.status)
+        recv::finish(engine, id);
+        engine.requests.remove(id).map(|request| request.status)
     }
 
     /// Steps until the request is over.

@@ -66,6 +66,8 @@ counters! {
     ResentBytes = "bytes.resent";
     Unexpected = "messages.unexpected";
     UnexpectedBytes = "bytes.unexpected";
+    CollectiveDelivered = "bytes.collective.delivered";
+    CollectiveCopied = "bytes.collective.copied";
     EarlyReady = "messages.ready.early";
     Pending = "messages.pending";
     Throttled = "peers.throttled";
@@ -76,6 +78,8 @@ counters! {
     ConnectionsMade = "connections.made";
     ConnectionsRefused = "connections.refused";
     PeersDown = "peers.down";
+    Revoked = "communicators.revoked";
+    Agreements = "agreements";
     Yields = "wait.yields";
     Sleeps = "wait.sleeps";
     Wakes = "wait.wakes";

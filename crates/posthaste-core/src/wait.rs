@@ -29,7 +29,7 @@ use crate::runtime::{Entered, Runtime, STEPS_PER_LOOK, Seen};
 use crate::trace::Counter;
 use report::{Note, Reporter};
 
-pub use progress_thread::{ProgressThread, is_progress_thread};
+pub use progress_thread::ProgressThread;
 pub use report::{Awaited, OfWindow};
 
 /// Polls between two looks at the clock.
@@ -37,6 +37,8 @@ const POLLS_PER_LOOK: u32 = 64;
 /// Rounds of a fast path, and where ranks share CPUs.
 const ROUNDS: u32 = 64;
 const OVERSUBSCRIBED_ROUNDS: u32 = 4;
+/// Looks at a word in memory before a call waits properly.
+const WORD_LOOKS: u32 = 1000;
 /// A yield that takes longer than this let somebody else run.
 const LONG_YIELD: Duration = Duration::from_micros(4);
 /// Waits that go without spinning after the CPU has proved to be shared.
@@ -80,6 +82,11 @@ impl Waiting {
     /// Every message is explained, so receives keep off their fast path.
     pub fn explaining(self) -> Self {
         Self { patient: false, ..self }
+    }
+
+    /// Whether a call may spin before it gives its CPU away: ranks have one each.
+    pub(crate) fn may_spin(&self) -> bool {
+        !self.spin.is_zero()
     }
 
     /// The patience of fast paths: `look` looks for a message in the one place where it should arrive, as often as it
@@ -130,6 +137,22 @@ impl Waiting {
         None
     }
 
+    /// The patience of calls that wait for a word in memory: looks again and again while every rank has a CPU. Whether it has been
+    /// written; if not, it is time to wait properly.
+    #[inline]
+    pub fn spin_on(&self, mut is_written: impl FnMut() -> bool) -> bool {
+        if is_written() {
+            return true;
+        }
+        if self.spin.is_zero() || self.shared.load(Ordering::Relaxed) > 0 {
+            return false;
+        }
+        (0..WORD_LOOKS).any(|_| {
+            std::hint::spin_loop();
+            is_written()
+        })
+    }
+
     /// Advances everything until `done`, which looks at the VCI `at`, gives a value. `call` and `awaited` say what is
     /// waited for, should it take long: they are looked at only before sleeping.
     #[inline]
@@ -158,8 +181,8 @@ impl Waiting {
             }
             if busy {
                 (idler.polls, idler.since) = (0, None);
-                if idler.steps.is_multiple_of(STEPS_PER_LOOK.into()) && self.runtime.has_vcis() {
-                    self.runtime.advance_others(at);
+                if idler.steps.is_multiple_of(STEPS_PER_LOOK.into()) {
+                    self.look_around(at, &mut idler);
                 }
                 continue;
             }
@@ -172,18 +195,41 @@ impl Waiting {
         }
     }
 
-    /// Runs handlers, which may wait themselves: what this call waits for is told when it goes on waiting.
+    /// Runs handlers.
     #[cold]
     fn run_handlers(&self, at: usize, idler: &mut Idler) {
+        self.says_no_more(idler);
+        self.runtime.run_handlers(at);
+    }
+
+    /// Does what the progress thread has left to threads of the program.
+    fn take_over(&self, idler: &mut Idler) {
+        if self.runtime.may_take_over() {
+            self.says_no_more(idler);
+            self.runtime.take_over();
+        }
+    }
+
+    /// What runs next may wait itself: what this call waits for is told when it goes on waiting.
+    fn says_no_more(&self, idler: &mut Idler) {
         if let (Some(reporter), Some(note)) = (&self.reporter, idler.note.take()) {
             reporter.retract(&note);
         }
-        self.runtime.run_handlers(at);
+    }
+
+    /// Much has happened in the VCI of a call: it looks elsewhere for once.
+    #[cold]
+    fn look_around(&self, at: usize, idler: &mut Idler) {
+        self.take_over(idler);
+        if self.runtime.has_vcis() {
+            self.runtime.advance_others(at);
+        }
     }
 
     /// Nothing has happened for a while: looks after other VCIs, spins on, yields, or says that it is time to sleep.
     #[cold]
     fn idle(&self, own: &[usize], idler: &mut Idler) -> bool {
+        self.take_over(idler);
         if self.runtime.has_vcis() {
             let others = self.runtime.look_after_others(own, idler.seen.get_or_insert_default());
             idler.others |= others.active;

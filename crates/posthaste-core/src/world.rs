@@ -4,7 +4,7 @@
 //!
 //! Parts: `fast_paths`, those of the blocking calls; `handlers`, of the program; `scope`, the calls that take borrowed slices;
 //! `persistent`, `repeated`, `partitioned` and `buffered`, those whose memory is theirs; `several`, waits for some of several requests;
-//! `probes`; `local`, copies; `meeting`, other jobs; `process_sets`, those with names; `vcis`, and who belongs to which.
+//! `probes`; `local`, copies; `meeting`, other jobs; `faults`, what the living do when others end; `process_sets`, those with names; `vcis`, and who belongs to which.
 //!
 //! What must stay true: one engine for each VCI, and one open world per process, whatever the number of [`World`] values; a process that was meant to be one of many never goes on as one
 //! of one.
@@ -22,17 +22,20 @@ mod meeting;
 mod partitioned;
 mod persistent;
 mod scope;
+mod exchange;
+mod packing;
 mod repeated;
 mod several;
 mod tasks;
 mod owned;
 mod descriptor;
+mod faults;
 mod windows;
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use posthaste_os::heap::{Block, Heap};
@@ -56,7 +59,7 @@ use crate::progress::Vci;
 use crate::pt2pt::arrival::Found;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, recv, send};
+use crate::pt2pt::{Engine, agreed, recv, send};
 use crate::request::{Request, State, Status, Table, complete};
 use crate::runtime::{Opener, Runtime};
 use crate::trace::Counts;
@@ -67,22 +70,24 @@ mod start;
 mod wireup;
 
 pub use crate::pt2pt::matching::Unexpected;
+pub use crate::win::{Flavor, LockKind, Spot};
 pub use buffered::Buffered;
 pub use descriptor::Bell;
+pub use faults::{Deciding, Shrinking};
 pub use handlers::deadlock;
 use meeting::Abroad;
 pub use owned::{Ended, Owned, Transfer};
 pub use partitioned::{PartitionedReceive, PartitionedSend};
 pub use persistent::Persistent;
 pub use probes::Matched;
-pub use process_sets::PROCESS_SETS;
 pub use repeated::Repeated;
-pub use scope::{Operation, Scope};
+pub use resources::{Hardware, Part, Split, TYPE};
+pub use scope::{Operation, Scope, Told};
 pub(crate) use start::Membership;
 use start::Start;
 pub use tasks::Listener;
 use vcis::Further;
-pub use windows::{Extent, NewWindow};
+pub use windows::{Closed, Epoch, Exposed, Extent, Fenced, Members, NewWindow, OwnedWindow};
 use wireup::{Places, Shared};
 
 /// Longest wait for peers on other nodes to close their connections at the end, and of a share that is not the last for what it
@@ -159,6 +164,8 @@ pub(crate) struct Engines {
 #[derive(Debug)]
 struct Common {
     progress: Mutex<Option<ProgressThread>>,
+    /// For windows; it calls no function of the program.
+    serving: Mutex<Option<ProgressThread>>,
     /// What an event loop of the program watches, made when it is first asked for.
     bell: Mutex<Option<Arc<Bell>>>,
     node: Node,
@@ -166,6 +173,8 @@ struct Common {
     nodes: Places,
     node_name: Option<String>,
     launcher: Shared,
+    /// Process sets beyond those that every process is in, made when they are first asked for.
+    sets: OnceLock<process_sets::Sets>,
     /// Processes of other jobs, and the ports at which they come.
     abroad: Abroad,
     next_context: AtomicU32,
@@ -295,12 +304,14 @@ impl Engines {
         let progress = if progress_thread { Some(ProgressThread::start(&waiting)?) } else { None };
         let common = Common {
             progress: Mutex::new(progress),
+            serving: Mutex::default(),
             bell: Mutex::new(None),
             node,
             local_rank,
             nodes,
             node_name,
             launcher,
+            sets: OnceLock::new(),
             abroad: Abroad::new(secret, rank, shares),
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             vcis,
@@ -601,6 +612,7 @@ impl World {
     pub fn start(&self, schedule: Schedule) -> Result<RequestId> {
         let mut vci = self.runtime.enter(schedule.vci());
         let Vci { engine, methods, running, .. } = &mut *vci;
+        engine.contexts.check_revoked(schedule.context())?;
         running.start(engine, methods, schedule)
     }
 
@@ -611,6 +623,7 @@ impl World {
     pub fn start_again(&self, schedule: &Arc<Schedule>) -> Result<RequestId> {
         let mut vci = self.runtime.enter(schedule.vci());
         let Vci { engine, methods, running, .. } = &mut *vci;
+        engine.contexts.check_revoked(schedule.context())?;
         running.start_again(engine, methods, schedule)
     }
 
@@ -628,6 +641,7 @@ impl World {
     /// As [`World::run`].
     pub fn run_in(&self, call: &'static str, schedule: Schedule) -> Result<()> {
         let mut vci = self.runtime.enter(schedule.vci());
+        vci.engine.contexts.check_revoked(schedule.context())?;
         vci.engine.requests.ensure_reserved_room()?; // before anything leaves
         let mut walk = vci.running.walk(schedule);
         vci.stay_fair();
@@ -637,7 +651,7 @@ impl World {
         let Vci { engine, methods, running, .. } = &mut *vci;
         methods.flush_gathered();
         if walked.is_some() {
-            return running.over(walk);
+            return running.over(engine, methods, walk);
         }
         let id = running.go_on(engine, methods, walk)?;
         drop(vci);
@@ -668,9 +682,12 @@ impl World {
         let outcome = Arc::new(outcome);
         let stays = match self.run_in(call, coll::unite(&self.world, call, outcome.clone())?) {
             // Those that are left need not wait for each other: nobody could say when.
-            Err(why) if why.class() == ErrorClass::ProcAborted => stays,
+            Err(why) if matches!(why.class(), ErrorClass::ProcAborted | ErrorClass::Revoked) => stays,
             ended => ended.map(|()| outcome.source().to_vec() != [0])?,
         };
+        for at in self.runtime.open_vcis() {
+            agreed::leave(&mut self.runtime.enter(at).engine);
+        }
         self.drain(call);
         if stays {
             self.vci().methods.stay();
@@ -681,10 +698,7 @@ impl World {
     /// Closes the engine, after everything of ours has left. Nothing may be done with it afterwards.
     pub(crate) fn close(&self) {
         self.leave(self.calls.finalize);
-        let progress = self.common.progress.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(progress) = progress {
-            progress.stop(&self.waiting);
-        }
+        self.stop_progress_thread();
         self.publish_counters();
         self.common.node.set_life(self.common.local_rank, Life::Finalised);
     }
@@ -806,6 +820,7 @@ fn sought(comm: &Comm, from: i32, tag: i32) -> Result<Option<Sought>> {
     }
     let peer = if from == ANY_SOURCE {
         comm.check_wildcards(true, false)?;
+        comm.check_revoked()?;
         None
     } else {
         comm.source(from)?
@@ -827,6 +842,9 @@ fn take_if_complete(vci: &mut Vci, id: RequestId) -> Option<Result<Status>> {
     match vci.engine.requests.get(id) {
         None => Some(Err(stale(id))),
         Some(request) if complete::is_complete(request) => {
+            if request.status.error.is_some() {
+                recv::finish(&mut vci.engine, id);
+            }
             vci.engine.requests.remove(id).map(|request| Ok(request.status))
         }
         Some(_) => None,

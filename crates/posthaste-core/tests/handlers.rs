@@ -41,7 +41,7 @@ fn handlers() {
 fn one_that_panics_counts_as_one_that_has_returned(world: &World) {
     let (id, ender) = world.external().unwrap();
     let panics = Function(|_| panic!("on purpose"));
-    assert_eq!(world.attach(id, Arc::new(panics), |_| ()).unwrap(), id);
+    assert_eq!(world.attach(world.vci_with(id.slot as usize), id, Arc::new(panics), |_| ()).unwrap(), id);
     ender.end(Status { bytes: 7, ..Status::EMPTY });
     assert_eq!(world.wait(id).unwrap().bytes, 7);
     assert_eq!(world.run_due_handlers(), 0, "it is detached");
@@ -62,7 +62,9 @@ fn a_future_is_woken_by_a_request(world: &World) {
         Some(status) => Poll::Ready(status.bytes),
         None => {
             if !std::mem::replace(&mut attached, true) {
-                world.attach(id, Arc::new(context.waker().clone()), |_| ()).unwrap();
+                world
+                    .attach(world.vci_with(id.slot as usize), id, Arc::new(context.waker().clone()), |_| ())
+                    .unwrap();
             }
             Poll::Pending
         }
@@ -90,18 +92,22 @@ fn what_becomes_due_while_handlers_are_disabled_runs_when_they_are_enabled(world
     };
     world.disable_handlers();
     let (id, ender) = world.external().unwrap();
-    world.attach(id, counts(), |_| ()).unwrap();
+    world.attach(world.vci_with(id.slot as usize), id, counts(), |_| ()).unwrap();
     ender.end(Status::EMPTY);
     assert!(world.test(id).unwrap().is_none() && world.test(id).unwrap().is_none());
     assert_eq!(state(world, id), states::State::Finished);
     // What was over before it was started has a name of its own from now on.
-    let other = world.attach(Table::DONE, counts(), |name| assert_ne!(name, Table::DONE)).unwrap();
+    let other = world
+        .attach(world.vci_with(Table::DONE.slot as usize), Table::DONE, counts(), |name| {
+            assert_ne!(name, Table::DONE)
+        })
+        .unwrap();
     assert_eq!(calls.load(Ordering::Relaxed), 0);
     world.enable_handlers().unwrap();
     assert_eq!(calls.load(Ordering::Relaxed), 2);
     assert!(world.enable_handlers().is_err());
     assert!(world.test(id).unwrap().is_some() && world.test(other).unwrap().is_some());
-    assert!(world.attach(id, counts(), |_| ()).is_err(), "it is null");
+    assert!(world.attach(world.vci_with(id.slot as usize), id, counts(), |_| ()).is_err(), "it is null");
 }
 
 fn one_that_attaches_another_is_followed_by_it(world: &World) {
@@ -110,7 +116,7 @@ fn one_that_attaches_another_is_followed_by_it(world: &World) {
     for number in 0..3 {
         let order = Arc::clone(&order);
         let notes = Function(move |_| order.lock().unwrap().push(number));
-        world.attach(id, Arc::new(notes), |_| ()).unwrap();
+        world.attach(world.vci_with(id.slot as usize), id, Arc::new(notes), |_| ()).unwrap();
     }
     ender.end(Status::EMPTY);
     world.wait(id).unwrap();

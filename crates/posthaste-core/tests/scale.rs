@@ -2,10 +2,12 @@
 //!
 //! Over the simulated network and over real TCP the same pairs talk: a ring, a halo exchange on a grid, random pairs, and
 //! then everybody with everybody among 64. Each time connections are counted. What the tables of a rank take is counted
-//! by the allocator, before anybody has talked and after those 64 have. What this prints stands in docs/tcp.md.
+//! by the allocator, before anybody has talked and after those 64 have. What this prints stands in docs/tcp.md. And what a window
+//! over a million ranks takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::sync::Arc;
 
 use posthaste_core::buffer::Base;
 use posthaste_core::comm::Comm;
@@ -20,6 +22,7 @@ use posthaste_core::pt2pt::matching::Pattern;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::pt2pt::{Engine, recv, send};
 use posthaste_core::request::complete;
+use posthaste_core::win::{LockKind, Window};
 use posthaste_core::wire::{Envelope, Mode};
 use posthaste_os::allocated::Counting;
 use posthaste_os::process;
@@ -178,6 +181,7 @@ fn sockets() -> usize {
 #[test]
 fn ranks_that_do_not_talk_are_not_connected_and_cost_a_few_words() {
     tables_of_one_rank();
+    a_window_of_a_million();
     tables_after_an_all_to_all();
     let network = Network::new(1, CALM);
     a_rank_of_a_million("simulated", |rank| by_simulator(rank, 1_000_000, &network), &network);
@@ -191,6 +195,29 @@ fn ranks_that_do_not_talk_are_not_connected_and_cost_a_few_words() {
     let listeners = sockets();
     // Both ends of a connection are in this process.
     connections_are_pairs_that_talk("TCP", &mut job, ranks, |_| (sockets() - listeners) / 2);
+}
+
+/// What a window takes does not depend on how many members it has, but on how many of them are used.
+fn a_window_of_a_million() {
+    let window_of = |size: u32| {
+        let comm = Arc::new(Comm::world(1, size));
+        let before = ALLOCATED.bytes();
+        let window = Window::alike(comm, 4096, 8);
+        let taken = ALLOCATED.bytes() - before;
+        (window, taken)
+    };
+    let (_, few) = window_of(8192);
+    let (window, many) = window_of(1_000_000);
+    assert!(many < few + 8192, "a window of 8192 takes {few} bytes, one of a million {many}");
+    let before = ALLOCATED.bytes();
+    let targets = [3, 500_000, 500_001, 999_999];
+    for target in targets {
+        window.epochs().check_lock(target).unwrap();
+        window.epochs().lock(target, LockKind::Shared, false);
+    }
+    let used = ALLOCATED.bytes() - before;
+    assert!(used < 3 * 4096 + 512, "to lock {} targets takes {used} bytes", targets.len());
+    println!("a window of a million: {many} bytes, and {used} with {} targets locked", targets.len());
 }
 
 /// A rank that has talked to nobody, in jobs of two sizes.

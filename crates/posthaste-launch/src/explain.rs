@@ -64,12 +64,39 @@ pub fn of_process(pid: u32) -> Result<String, String> {
     })
 }
 
+/// A line for each rank on this host of the job to which a running process belongs: how to attach a debugger to it.
+///
+/// # Errors
+/// One sentence: no such process, not ours to look at, none of ours.
+pub fn debuggers(pid: u32) -> Result<String, String> {
+    let Some(node) = segment(pid).map_err(|why| format!("-attach {pid}: {why}"))? else {
+        return Err(format!(
+            "-attach {pid}: the process has no rank of a job beside it on this host; an mpiexec with agents knows them all: \
+             gdb -batch -p {pid} -ex 'print MPIR_proctable[0]@MPIR_proctable_size'"
+        ));
+    };
+    let size = node.world_size().unwrap_or(0).max(node.ranks());
+    let line = |local: usize| {
+        let rank = node.world_rank(local).or((size == node.ranks()).then_some(local as u32))?;
+        let pid = Some(node.pid(local)).filter(|pid| *pid > 0)?;
+        Some(format!("rank {rank}: gdb -p {pid}\n"))
+    };
+    let lines: String = (0..node.ranks()).filter_map(line).collect();
+    if lines.is_empty() { Err(format!("-attach {pid}: no rank has come to MPI_Init yet")) } else { Ok(lines) }
+}
+
 /// The lines about a job whose node segment this process has; `None` when it has none.
 fn seen(pid: u32) -> Result<Option<String>, String> {
+    let node = segment(pid).map_err(|why| format!("-explain {pid}: {why}"))?;
+    Ok(node.map(|node| of_job(&node)))
+}
+
+/// The node segment that this process has.
+fn segment(pid: u32) -> Result<Option<Node>, String> {
     let folder = format!("/proc/{pid}/fd");
     let refused = |why: io::Error| match why.kind() {
-        io::ErrorKind::NotFound => format!("-explain {pid}: there is no such process on this host"),
-        _ => format!("-explain {pid}: cannot look at the process: {why}"),
+        io::ErrorKind::NotFound => "there is no such process on this host".to_owned(),
+        _ => format!("cannot look at the process: {why}"),
     };
     for entry in fs::read_dir(&folder).map_err(refused)?.flatten() {
         // A descriptor may be closed while we look.
@@ -80,7 +107,7 @@ fn seen(pid: u32) -> Result<Option<String>, String> {
         let file = File::options().read(true).write(true).open(entry.path()).map_err(refused)?;
         // A segment in the making is no job yet.
         if let Ok(node) = Node::attach(file.into()) {
-            return Ok(Some(of_job(&node)));
+            return Ok(Some(node));
         }
     }
     Ok(None)

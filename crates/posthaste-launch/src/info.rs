@@ -8,6 +8,7 @@ use posthaste_os::fabric::{FILE, Library, Wanted};
 use posthaste_os::node::Node;
 use posthaste_os::plugin::Plugin;
 use posthaste_os::{copying, machine, peer_copy, pmix, socket};
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
@@ -19,13 +20,20 @@ use crate::environment;
 pub fn main() -> i32 {
     let mut arguments = std::env::args().skip(1);
     if let Some(argument) = arguments.next() {
-        if argument == "--markdown" {
-            return i32::from(io::stdout().write_all(settings_table().as_bytes()).is_err());
+        let lookup = |name: &str| std::env::var(name).ok();
+        let text = match argument.as_str() {
+            "--markdown" => Some(settings_table()),
+            "--json" => Some(format!("{:#}\n", as_json(lookup))),
+            _ => None,
+        };
+        if let Some(text) = text {
+            return i32::from(io::stdout().write_all(text.as_bytes()).is_err());
         }
         let wanted = ["-h", "-help", "--help", "-V", "--version"].contains(&argument.as_str());
         let usage = format!(
             "posthaste-info of posthaste {}: says which methods are usable on this host, which launchers are \
-             understood, and what the settings are; with --markdown only the settings, as a table\n",
+             understood, and what the settings are; with --json the same for programs, with --markdown only the settings, as a \
+             table\n",
             env!("CARGO_PKG_VERSION")
         );
         let said = if wanted {
@@ -51,16 +59,7 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
     let _ = writeln!(text, "\nmethods");
     let _ = writeln!(text, "  self    usable: messages to the own rank");
     for way in Way::ALL {
-        let is_named = config.methods.admit(way);
-        let state = match way {
-            _ if !way.is_built() => "not in this build".to_owned(),
-            Way::Fabric => fabric(&config, is_named),
-            Way::Plugin => plugin(&config, is_named),
-            _ if !is_named => format!("left out by POSTHASTE_METHODS, which admits {}", config.methods),
-            Way::Shm => shared_memory(&config),
-            Way::Tcp => tcp(&config),
-        };
-        let _ = writeln!(text, "  {:<7} {state}", way.name());
+        let _ = writeln!(text, "  {:<7} {}", way.name(), method(way, &config));
     }
     let _ = writeln!(text, "  links   {}", links(&config));
     let _ = writeln!(text, "\nlaunchers");
@@ -77,6 +76,55 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
         text += &indented(tunable.meaning);
     }
     text
+}
+
+/// Whether ranks can use a method here, and if not, why not.
+fn method(way: Way, config: &Config) -> String {
+    let is_named = config.methods.admit(way);
+    match way {
+        _ if !way.is_built() => "not in this build".to_owned(),
+        Way::Fabric => fabric(config, is_named),
+        Way::Plugin => plugin(config, is_named),
+        _ if !is_named => format!("left out by POSTHASTE_METHODS, which admits {}", config.methods),
+        Way::Shm => shared_memory(config),
+        Way::Tcp => tcp(config),
+    }
+}
+
+/// The same for programs. A key once there stays, with its meaning.
+fn as_json(lookup: impl Fn(&str) -> Option<String>) -> Value {
+    let read = Config::read(&lookup);
+    let mistake = read.as_ref().err().map(ToString::to_string);
+    let config = read.unwrap_or_default();
+    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let methods = Way::ALL.map(|way| {
+        let said = line(&method(way, &config));
+        json!({
+            "name": way.name(),
+            "built": way.is_built(),
+            "usable": said.starts_with("usable") && !said.starts_with("usable if"),
+            "said": said,
+        })
+    });
+    let settings = TUNABLES.iter().map(
+        |tunable| json!({ "name": tunable.name, "default": tunable.default, "value": lookup(tunable.name) }),
+    );
+    json!({
+        "name": "posthaste",
+        "version": env!("CARGO_PKG_VERSION"),
+        "mpi": { "version": 5, "subversion": 0 },
+        "abi": { "version": 1, "subversion": 0 },
+        "build": {
+            "architecture": std::env::consts::ARCH,
+            "system": std::env::consts::OS,
+            "optimised": !cfg!(debug_assertions),
+        },
+        "host": { "name": machine::host_name(), "cpus": machine::usable_cpus() },
+        "methods": methods.to_vec(),
+        "launchers": { "pmi1": true, "pmix": pmix::found() },
+        "settings": settings.collect::<Vec<_>>(),
+        "mistake": mistake,
+    })
 }
 
 /// Where this program lies, if another MPI lies there, too.
@@ -289,6 +337,26 @@ settings ",
         assert!(links.contains(expected), "{links}");
         assert!(text.contains("  links   one to each rank of another node"), "{text}");
         assert!(report(|_| None).contains("  tcp     usable between any ranks\n          "));
+    }
+
+    #[test]
+    fn programs_are_told_the_same() {
+        let value = as_json(|name| (name == "POSTHASTE_METHODS").then(|| "^tcp".to_owned()));
+        let method = |name: &str| {
+            let methods = value["methods"].as_array().unwrap();
+            methods.iter().find(|method| method["name"] == name).unwrap().clone()
+        };
+        assert_eq!(
+            (method("shm")["usable"].as_bool(), method("tcp")["usable"].as_bool()),
+            (Some(true), Some(false))
+        );
+        assert_eq!(value["version"], env!("CARGO_PKG_VERSION"));
+        assert!(value["mistake"].is_null() && value["host"]["cpus"].as_u64() > Some(0));
+        let settings = value["settings"].as_array().unwrap();
+        assert_eq!(settings.len(), TUNABLES.len());
+        assert!(settings.iter().any(|one| one["name"] == "POSTHASTE_METHODS" && one["value"] == "^tcp"));
+        let wrong = as_json(|name| (name == "POSTHASTE_SPIN_US").then(|| "soon".to_owned()));
+        assert!(wrong["mistake"].as_str().unwrap().contains("POSTHASTE_SPIN_US"));
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! The tools that start and build message-passing programs: `mpiexec`, `mpicc`, `mpicxx`; and `posthaste-info`.
+//! The tools that start and build message-passing programs: `mpiexec`, `mpicc`, `mpicxx`, `mpifort`; and `posthaste-info`.
 //!
 //! Rooms: [`options`] (the command line of mpiexec, pure), [`explain`] (what the ranks of a job are doing) → [`show`] (what
 //! becomes of their output) →
-//! [`mpiexec`] (a small program over `posthaste_pmi::spawn`); [`environment`] (other MPIs in the same Python environment) →
-//! [`wrapper`] (the compiler commands), [`info`] (what is usable here).
+//! [`mpiexec`] (a small program over `posthaste_pmi::spawn`); [`environment`] (other MPIs in the same Python environment),
+//! [`modules`] (what a Fortran compiler needs) → [`wrapper`] (the compiler commands), [`info`] (what is usable here).
 #![forbid(unsafe_code)]
 
 pub mod options;
@@ -15,6 +15,8 @@ pub mod show;
 pub mod mpiexec;
 
 pub mod environment;
+
+pub mod modules;
 
 pub mod wrapper;
 

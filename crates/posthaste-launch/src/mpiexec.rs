@@ -6,6 +6,7 @@
 use crate::explain;
 use crate::options::{self, Request, Surroundings, Wish};
 use crate::show::{self, Show, rank_map, say};
+use posthaste_os::debugger::ProcessTable;
 use posthaste_os::machine;
 use posthaste_pmi::family::{self, Caller};
 use posthaste_pmi::hosts;
@@ -15,8 +16,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Runs the command and returns its exit code.
-pub fn main() -> i32 {
+/// Runs the command and returns its exit code. Debuggers find the ranks of its job in `table`.
+pub fn main(table: &ProcessTable) -> i32 {
     let mut arguments = std::env::args_os();
     let name = own_name(arguments.next().as_deref());
     let mut arguments = arguments.peekable();
@@ -34,14 +35,9 @@ pub fn main() -> i32 {
         return serve(called, arguments, &name, &around);
     }
     match options::parse(arguments, &around) {
-        Ok(Wish::Run(request)) => run(&request, &name, &around),
-        Ok(Wish::Explain(pid)) => match explain::of_process(pid) {
-            Ok(text) => print(&text),
-            Err(sentence) => {
-                say(&format!("{name}: {sentence}\n"));
-                1
-            }
-        },
+        Ok(Wish::Run(request)) => run(&request, &name, &around, table),
+        Ok(Wish::Explain(pid)) => print_or_say(explain::of_process(pid), &name),
+        Ok(Wish::Attach(pid)) => print_or_say(explain::debuggers(pid), &name),
         Ok(Wish::Help) => print(&options::help(&name)),
         Ok(Wish::Version) => print(&format!(
             "{name} of posthaste {}, starting programs of MPI 5.0\n",
@@ -127,7 +123,7 @@ fn with_place<T>(
     })
 }
 
-fn run(request: &Request, name: &str, around: &Surroundings) -> i32 {
+fn run(request: &Request, name: &str, around: &Surroundings, table: &ProcessTable) -> i32 {
     for warning in &request.warnings {
         say(&format!("{name}: warning: {warning}\n"));
     }
@@ -140,8 +136,11 @@ fn run(request: &Request, name: &str, around: &Surroundings) -> i32 {
         // If nobody reads it, the job runs as well.
         print(&rank_map(&map));
     }
+    if request.only_shown {
+        return 0;
+    }
     let mut show = match Show::new(name, &request.show, &map) {
-        Ok(show) => show,
+        Ok(show) => show.found_in(table),
         Err(sentence) => {
             say(&format!("{name}: {sentence}\n"));
             return 1;
@@ -156,6 +155,16 @@ fn run(request: &Request, name: &str, around: &Surroundings) -> i32 {
             refused.code
         }
     }
+}
+
+fn print_or_say(text: Result<String, String>, name: &str) -> i32 {
+    text.map_or_else(
+        |sentence| {
+            say(&format!("{name}: {sentence}\n"));
+            1
+        },
+        |text| print(&text),
+    )
 }
 
 fn print(text: &str) -> i32 {

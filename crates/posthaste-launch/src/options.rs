@@ -2,20 +2,25 @@
 //!
 //! Pure, apart from what it is given. What must stay true: options with one dash and with two are the same, what
 //! follows the name of a program belongs to the program, and every mistake is one clear sentence. The options are those
-//! of MPI-5.0 §11.5 and the common ones of MPICH's and Open MPI's commands; those that ask for what this version does
-//! not do are accepted with a warning if the program still runs rightly.
+//! of MPI-5.0 §11.5 and those of the commands of Hydra, Intel MPI and Open MPI that run scripts have (`table`); those that ask
+//! for what this version does not do are accepted with a warning if the program still runs rightly, and refused with
+//! what to write instead if not.
 
 mod hosts;
 mod lists;
+mod places;
+#[cfg(test)]
+mod script_tests;
+mod shown;
 mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::show::{self, Pattern};
+use crate::show;
 use hosts::HostList;
 use posthaste_core::config::{INITIAL_HANDLER, INITIAL_HANDLERS};
 use posthaste_pmi::hosts::{By, Host, Launcher, Means, Placement};
-use posthaste_pmi::spawn::{Bind, Job, Program};
+use posthaste_pmi::spawn::{Job, Program};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
@@ -37,6 +42,8 @@ pub enum Wish {
     Version,
     /// What the job is doing to which this process belongs.
     Explain(u32),
+    /// How to attach a debugger to the ranks of the job to which this process belongs.
+    Attach(u32),
 }
 
 /// A job, and how it is to be shown.
@@ -52,6 +59,8 @@ pub struct Request {
     pub placement: Option<Placement>,
     /// How other hosts are reached.
     pub launcher: Launcher,
+    /// Nothing is started.
+    pub only_shown: bool,
 }
 
 /// What the command line is read against.
@@ -90,6 +99,8 @@ struct Draft {
     base: Option<Base>,
     environment: Vec<(OsString, OsString)>,
     directory: Option<PathBuf>,
+    path: Option<OsString>,
+    sets: Vec<String>,
 }
 
 struct Reader<'a> {
@@ -97,11 +108,19 @@ struct Reader<'a> {
     request: Request,
     base: Base,
     global: Vec<(OsString, OsString)>,
+    /// Variables of ours that no program gets.
+    unset: Vec<OsString>,
     drafts: Vec<(Draft, OsString, Vec<OsString>)>,
     hosts: Option<HostList>,
     per_host: Option<usize>,
     by: By,
     means: Option<Means>,
+    /// No rank runs on this host.
+    nolocal: bool,
+    /// More ranks than slots are a mistake.
+    nooversubscribe: bool,
+    /// Programs run under a debugger.
+    debugger: bool,
 }
 
 /// Reads the arguments, without our own name.
@@ -114,11 +133,15 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>, around: &Surrounding
         request: Request::default(),
         base: Base::All,
         global: Vec::new(),
+        unset: Vec::new(),
         drafts: Vec::new(),
         hosts: None,
         per_host: None,
         by: By::Slot,
         means: None,
+        nolocal: false,
+        nooversubscribe: false,
+        debugger: false,
     };
     if let Some((_, seconds)) = around.environment.iter().find(|(name, _)| name == "MPIEXEC_TIMEOUT") {
         reader.request.job.timeout = Some(seconds_of("MPIEXEC_TIMEOUT", seconds)?);
@@ -173,6 +196,9 @@ impl Reader<'_> {
             .iter()
             .find(|known| known.names.contains(&name))
             .ok_or_else(|| format!("there is no option {text:?}; -help shows the options"))?;
+        if known.option == Kind::Refused {
+            return Err(format!("-{name} is not an option here: {}", known.text));
+        }
         let mut values: Vec<OsString> = attached.into_iter().collect();
         if known.values.is_empty() && !values.is_empty() {
             return Err(format!("-{name} takes no value"));
@@ -216,20 +242,18 @@ impl Reader<'_> {
             Kind::EnvNone => draft.base = Some(Base::None),
             Kind::EnvAll => draft.base = Some(Base::All),
             Kind::Directory => draft.directory = Some(first.into()),
+            Kind::Path => draft.path = Some(first),
+            Kind::ProcessSet => match lists::process_set(name, &first.to_string_lossy())? {
+                (name, None) => draft.sets.push(name),
+                (name, Some(ranks)) => self.request.job.sets.push((name, ranks)),
+            },
             Kind::GlobalEnv => self.global.push((first, second)),
             Kind::GlobalEnvList => self.base = Base::Only(names(&first)),
             Kind::GlobalEnvNone => self.base = Base::None,
             Kind::GlobalEnvAll => self.base = Base::All,
-            Kind::Export => self.export(&first),
-            Kind::Label => self.request.show.label = true,
-            Kind::Timestamps => self.request.show.timestamps = true,
-            Kind::OutputFiles => self.output_files(&first.to_string_lossy()),
-            Kind::OutPattern => self.file_pattern(0, name, &first)?,
-            Kind::ErrPattern => self.file_pattern(1, name, &first)?,
-            Kind::RankMap => self.request.show.rank_map = true,
-            Kind::Display => self.display(&first.to_string_lossy()),
+            Kind::Export => self.export(name, &first),
+            Kind::Unset => self.unset.push(first),
             Kind::Stdin => self.request.job.input = lists::input(name, &first.to_string_lossy())?,
-            Kind::CpuSet => self.request.job.cpu_set = lists::cpus(name, &first.to_string_lossy())?,
             Kind::Timeout => self.request.job.timeout = Some(seconds_of("-timeout", &first)?),
             Kind::Universe => match first.to_str() {
                 Some("SYSTEM" | "INFINITE") => self.request.job.limit = None,
@@ -243,151 +267,55 @@ impl Reader<'_> {
                     .ok_or_else(|| format!("-{name} {first:?} is not known, expected one of {names}"))?;
                 draft.environment.push((INITIAL_HANDLER.into(), name.into()));
             }
-            Kind::BindTo => {
-                // Ranks that outnumber the CPUs are neither bound nor refused, which is what these ask for.
-                let given = first.to_string_lossy();
-                let place = ["overload-allowed", "if-supported"]
-                    .iter()
-                    .find_map(|qualifier| given.strip_suffix(qualifier)?.strip_suffix(':'))
-                    .unwrap_or(&given);
-                self.request.job.bind = match place {
-                    "none" => Bind::None,
-                    "core" | "cpu" | "hwthread" => Bind::Core,
-                    "socket" | "numa" | "l3cache" | "l2cache" | "l1cache" | "board" | "user" => {
-                        let warning = format!("-bind-to {place} has no effect here: ranks are not bound");
-                        self.request.warnings.push(warning);
-                        Bind::None
-                    }
-                    _ => return Err(format!("-bind-to {first:?} is not known, expected none or core")),
-                }
-            }
-            Kind::Hosts => self.hosts = Some(HostList::parse(&first.to_string_lossy())?),
-            Kind::HostFile => self.hosts = Some(HostList::read(&first)?),
-            Kind::PerHost => self.per_host = Some(count_of(name, &first)?),
-            Kind::MapBy => self.map_by(&first.to_string_lossy())?,
-            Kind::Launcher => match hosts::means(&first.to_string_lossy()) {
-                Some(means) => self.means = Some(means),
-                None => return Err(format!("-{name} {first:?} is not known, expected ssh, srun or fork")),
-            },
-            Kind::LauncherProgram => self.request.launcher.program = Some(first),
-            Kind::ConfigFile => {}
-            Kind::Counters => self.request.show.counters = true,
-            Kind::Explain => {
-                let pid = first.to_str().and_then(|text| text.parse().ok()).filter(|pid| *pid > 0);
-                let wrong = || format!("-explain {}: not a process id", first.display());
-                return Ok(Some(Wish::Explain(pid.ok_or_else(wrong)?)));
-            }
+            Kind::OnlyShown => self.request.only_shown = true,
+            Kind::Debugger => self.debugger = true,
+            Kind::Explain => return Ok(Some(Wish::Explain(process_of(name, &first)?))),
+            Kind::Attach => return Ok(Some(Wish::Attach(process_of(name, &first)?))),
             Kind::Help => return Ok(Some(Wish::Help)),
             Kind::Version => return Ok(Some(Wish::Version)),
-            Kind::Accepted => {}
-            Kind::Ignored => {
-                let values: String = [first, second]
-                    .iter()
-                    .filter(|value| !value.is_empty())
-                    .map(|value| format!(" {}", value.to_string_lossy()))
-                    .collect();
-                self.request.warnings.push(format!("-{name}{values} has no effect here"));
-            }
+            Kind::Accepted | Kind::ConfigFile | Kind::Refused => {}
+            Kind::Ignored => self.ignore(name, &[first, second]),
+            _ if self.show(option, name, &first)? => {}
+            _ => self.place(option, name, first, second)?,
         }
         Ok(None)
     }
 
-    /// `-x NAME` or `-x NAME=VALUE`. Scripts name variables that are not set everywhere.
-    fn export(&mut self, given: &OsStr) {
+    /// Warns of an option that has no effect.
+    fn ignore(&mut self, name: &str, values: &[OsString]) {
+        let given = values.iter().filter(|value| !value.is_empty());
+        let values: String = given.map(|value| format!(" {}", value.to_string_lossy())).collect();
+        self.request.warnings.push(format!("-{name}{values} has no effect here"));
+    }
+
+    /// `NAME`, `NAME=VALUE`, or `NAME*`. Scripts name variables that are not set everywhere.
+    fn export(&mut self, option: &str, given: &OsStr) {
         if let Some((name, value)) = given.to_str().and_then(|both| both.split_once('=')) {
             self.global.push((name.into(), value.into()));
             return;
         }
-        match self.around.environment.iter().find(|(name, _)| name == given) {
-            Some(found) => self.global.push(found.clone()),
-            None => {
-                self.request.warnings.push(format!("-x {}: there is no such variable", given.display()));
-            }
+        let found = self.around.environment.iter().filter(|(name, _)| is_named(name, given));
+        let before = self.global.len();
+        self.global.extend(found.cloned());
+        if self.global.len() == before {
+            let warning = format!("-{option} {}: there is no such variable", given.display());
+            self.request.warnings.push(warning);
         }
-    }
-
-    /// `FILE` or `FILE:nocopy`.
-    fn output_files(&mut self, given: &str) {
-        let (file, copied) = match given.strip_suffix(":nocopy") {
-            Some(file) => (file, false),
-            None => (given.strip_suffix(":copy").unwrap_or(given), true),
-        };
-        let pattern = Pattern::numbered(file);
-        self.request.show.files = [Some(pattern.clone()), Some(pattern)];
-        self.request.show.copied = copied;
-    }
-
-    fn file_pattern(&mut self, stream: usize, name: &str, given: &OsStr) -> Result<(), String> {
-        let given = given.to_str().filter(|given| !given.is_empty());
-        let given = given.ok_or_else(|| format!("-{name} needs the name of a file after it"))?;
-        let pattern = Pattern::parse(given).map_err(|why| format!("-{name} {why}"))?;
-        self.request.show.files[stream] = Some(pattern);
-        self.request.show.copied = false;
-        Ok(())
-    }
-
-    /// `map`, and other words for what we do not print.
-    fn display(&mut self, given: &str) {
-        for word in given.split(',') {
-            match word {
-                "map" | "map-devel" => self.request.show.rank_map = true,
-                _ => self.request.warnings.push(format!("-display {word} has no effect here")),
-            }
-        }
-    }
-
-    fn map_by(&mut self, given: &str) -> Result<(), String> {
-        let mut words = given.split(':');
-        match words.next() {
-            Some("node" | "host") => self.by = By::Node,
-            Some("slot" | "core" | "hwthread" | "cpu" | "socket" | "package" | "numa" | "l3cache") => {
-                self.by = By::Slot
-            }
-            // Qualifiers of the default.
-            Some("") if words.clone().next().is_some() => {}
-            Some("ppr") if words.clone().nth(1).is_some_and(|place| place == "node") => {
-                self.per_host = Some(count_of("map-by ppr", OsStr::new(words.next().unwrap_or_default()))?);
-            }
-            _ => return Err(format!("-map-by {given:?} is not known, expected slot, node or ppr:N:node")),
-        }
-        Ok(())
-    }
-
-    /// Settles where the ranks run: what the command line says, else a variable, else the Slurm allocation.
-    fn place(&mut self) -> Result<(), String> {
-        let named = match self.hosts.take() {
-            Some(hosts) => Some(hosts),
-            None => HostList::from_variables(self.around)?,
-        };
-        let slurm = HostList::from_slurm(self.around)?;
-        hosts::complete(&mut self.request.launcher, self.around);
-        let means = self.means.or_else(|| hosts::means_from_variables(self.around));
-        let usual = if slurm.is_some() { Means::Srun } else { Means::Ssh };
-        self.request.launcher.means = means.unwrap_or(usual);
-        let Some(hosts) = named.or(slurm) else { return Ok(()) };
-        let mut hosts = hosts.on(self.around);
-        for host in &mut hosts {
-            host.slots = self.per_host.or(host.slots);
-        }
-        if let ([draft], Some(each)) = (&mut self.drafts[..], self.per_host) {
-            draft.0.count.get_or_insert(each * hosts.len());
-        }
-        let here = hosts.iter().all(|host| host.name == self.around.host);
-        if !here || self.request.launcher.means == Means::Fork {
-            self.request.placement = Some(Placement { hosts, by: self.by });
-        }
-        Ok(())
     }
 
     fn finish(mut self) -> Result<Wish, String> {
-        self.place()?;
+        self.settle_places()?;
         let ours = &self.around.environment;
         let common = |base: &Base| -> BTreeMap<OsString, OsString> {
-            base.of(ours).into_iter().chain(self.global.iter().cloned()).collect()
+            let base = base.of(ours).into_iter();
+            let wanted = base.filter(|(name, _)| !self.unset.iter().any(|unset| is_named(name, unset)));
+            wanted.chain(self.global.iter().cloned()).collect()
         };
         self.request.job.environment = common(&self.base).into_iter().collect();
         let mut ranks = 0usize;
         for (draft, name, arguments) in self.drafts {
+            let (name, arguments) =
+                if self.debugger { under_debugger(name, arguments) } else { (name, arguments) };
             let mut environment: Vec<_> = draft.base.iter().flat_map(&common).collect();
             environment.extend(draft.environment);
             let count = draft.count.unwrap_or(1);
@@ -398,8 +326,9 @@ impl Reader<'_> {
                 arguments,
                 environment,
                 replaces_environment: draft.base.is_some(),
-                path: None,
+                path: draft.path,
                 directory: draft.directory,
+                sets: draft.sets,
             });
         }
         if ranks > MOST_RANKS {
@@ -428,6 +357,31 @@ pub fn hosts_of_file(file: &OsStr, around: &Surroundings) -> Result<Vec<Host>, S
     Ok(HostList::read(file)?.on(around))
 }
 
+/// A program under the debugger: it runs at once, and where it fails, every thread says where it is. The exit code is that of
+/// the program.
+fn under_debugger(name: OsString, arguments: Vec<OsString>) -> (OsString, Vec<OsString>) {
+    const OPTIONS: [&str; 8] = [
+        "-quiet",
+        "-batch",
+        "-return-child-result",
+        "-ex",
+        "run",
+        "-ex",
+        "thread apply all backtrace",
+        "--args",
+    ];
+    let words = OPTIONS.iter().map(OsString::from);
+    ("gdb".into(), words.chain([name]).chain(arguments).collect())
+}
+
+/// Whether a variable is called so; a star at the end stands for anything.
+fn is_named(name: &OsStr, wanted: &OsStr) -> bool {
+    match wanted.as_encoded_bytes().strip_suffix(b"*") {
+        Some(beginning) => name.as_encoded_bytes().starts_with(beginning),
+        None => name == wanted,
+    }
+}
+
 fn names(list: &OsStr) -> Vec<OsString> {
     list.to_string_lossy().split(',').map(|name| OsString::from(name.trim())).collect()
 }
@@ -442,6 +396,11 @@ fn count_of(option: &str, value: &OsStr) -> Result<usize, String> {
         Ok(count) => Ok(count),
         Err(_) => Err(format!("-{option} {text}: not a number, expected how many ranks to start")),
     }
+}
+
+fn process_of(option: &str, value: &OsStr) -> Result<u32, String> {
+    let pid = value.to_str().and_then(|text| text.parse().ok()).filter(|pid| *pid > 0);
+    pid.ok_or_else(|| format!("-{option} {}: not a process id", value.display()))
 }
 
 /// The words of a configuration file: each line is what stands between two colons.
@@ -486,10 +445,10 @@ pub fn help(name: &str) -> String {
          Starts the ranks of a message-passing job and waits for them.\n\
          Options have one dash or two.\n\n"
     );
-    for known in KNOWN.iter().filter(|known| !known.help.is_empty()) {
+    for known in KNOWN.iter().filter(|known| known.is_shown) {
         let names: Vec<String> = known.names.iter().map(|name| format!("-{name}")).collect();
         let left = format!("{} {}", names.join(", "), known.values.join(" "));
-        text.push_str(&format!("  {:<38} {}\n", left.trim_end(), known.help));
+        text.push_str(&format!("  {:<38} {}\n", left.trim_end(), known.text));
     }
     text.push_str(
         "\nExit code: 0, or that of the first rank that failed (128 + number for a signal), the code given to\n\
@@ -499,7 +458,8 @@ pub fn help(name: &str) -> String {
          SIGUSR1 is passed on; on SIGUSR2, and before -timeout ends the job, mpiexec says what each rank waits for.\n\
          Lines of output are kept whole up to 4 MiB. Standard input goes to rank 0. Options end at the program's name, or at --.\n\
          Without -hosts and -hostfile, the files named by HYDRA_HOST_FILE, I_MPI_HYDRA_HOST_FILE and\n\
-         OMPI_MCA_orte_default_hostfile are looked at, then the Slurm allocation.\n",
+         OMPI_MCA_orte_default_hostfile are looked at, then those of PBS and LSF, then the Slurm allocation.\n\
+         Options of other launchers that are not here stand in docs/mpiexec.md.\n",
     );
     text
 }

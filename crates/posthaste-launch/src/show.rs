@@ -5,7 +5,8 @@
 
 use crate::explain;
 use posthaste_core::trace::COUNTERS;
-use posthaste_pmi::spawn::{Hooks, Look, Stream};
+use posthaste_os::debugger::{Process, ProcessTable};
+use posthaste_pmi::spawn::{Begun, Ended, Hooks, Look, Stream};
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -20,10 +21,14 @@ const MOST_OPEN: usize = 256;
 pub struct Wishes {
     /// Put `[rank] ` in front of each line.
     pub label: bool,
+    /// Put this in front of each line.
+    pub mark: Option<Pattern>,
     /// Put the time in front of each line.
     pub timestamps: bool,
     /// Print which ranks run where.
     pub rank_map: bool,
+    /// Print how each rank ended.
+    pub exit_codes: bool,
     /// Print the sums of the counters at the end.
     pub counters: bool,
     /// The files for standard output and standard error.
@@ -32,7 +37,7 @@ pub struct Wishes {
     pub copied: bool,
 }
 
-/// The name of a file for each rank.
+/// A text for each rank, such as the name of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern(Vec<Piece>);
 
@@ -84,7 +89,7 @@ impl Pattern {
         Self(vec![Piece::Text(format!("{file}.")), Piece::SpawnedJob, Piece::PaddedRank])
     }
 
-    fn file(&self, place: &Place, size: usize) -> PathBuf {
+    fn text(&self, place: &Place, size: usize) -> String {
         let width = size.saturating_sub(1).max(1).ilog10() as usize + 1;
         let pieces = self.0.iter().map(|piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -96,7 +101,7 @@ impl Pattern {
             Piece::SpawnedJob if place.job > 0 => format!("{}.", place.job),
             Piece::SpawnedJob => String::new(),
         });
-        pieces.collect::<String>().into()
+        pieces.collect()
     }
 }
 
@@ -113,6 +118,12 @@ pub struct Show<'a> {
     name: &'a str,
     wishes: &'a Wishes,
     files: Files,
+    /// What stands in front of the lines of each rank, where a pattern says so.
+    marks: Vec<String>,
+    /// How each rank has ended.
+    ended: Vec<Option<Ended>>,
+    /// Where debuggers find the ranks.
+    table: Option<&'a ProcessTable>,
     /// For each job its first rank among the ranks of all.
     jobs: Vec<usize>,
     ranks: usize,
@@ -124,9 +135,24 @@ impl<'a> Show<'a> {
     /// # Errors
     /// When a file cannot be made: one sentence.
     pub fn new(name: &'a str, wishes: &'a Wishes, map: &[(String, Vec<usize>)]) -> Result<Self, String> {
-        let mut show = Self { name, wishes, files: Files::default(), jobs: Vec::new(), ranks: 0 };
+        let mut show = Self {
+            name,
+            wishes,
+            files: Files::default(),
+            marks: Vec::new(),
+            ended: Vec::new(),
+            table: None,
+            jobs: Vec::new(),
+            ranks: 0,
+        };
         show.add(map)?;
         Ok(show)
+    }
+
+    /// Debuggers find the ranks in this table.
+    pub fn found_in(mut self, table: &'a ProcessTable) -> Self {
+        self.table = Some(table);
+        self
     }
 
     /// Makes the files of the next job.
@@ -134,9 +160,13 @@ impl<'a> Show<'a> {
         let job = self.jobs.len();
         self.jobs.push(self.ranks);
         self.ranks += map.iter().map(|(_, ranks)| ranks.len()).sum::<usize>();
+        self.ended.resize(self.ranks, None);
+        if let Some(mark) = &self.wishes.mark {
+            self.marks.extend(texts(mark, job, map));
+        }
         for (stream, pattern) in self.wishes.files.iter().enumerate() {
             let Some(pattern) = pattern else { continue };
-            self.files.add(stream, names(pattern, job, map))?;
+            self.files.add(stream, texts(pattern, job, map).into_iter().map(PathBuf::from).collect())?;
         }
         Ok(())
     }
@@ -153,16 +183,16 @@ impl<'a> Show<'a> {
     }
 }
 
-/// The name of each rank's file.
-fn names(pattern: &Pattern, job: usize, map: &[(String, Vec<usize>)]) -> Vec<PathBuf> {
+/// What a pattern is for each rank.
+fn texts(pattern: &Pattern, job: usize, map: &[(String, Vec<usize>)]) -> Vec<String> {
     let size = map.iter().map(|(_, ranks)| ranks.len()).sum();
-    let mut names = vec![PathBuf::new(); size];
+    let mut texts = vec![String::new(); size];
     for (index, (host, ranks)) in map.iter().enumerate() {
         for &rank in ranks {
-            names[rank] = pattern.file(&Place { job, rank, host: host.clone(), index }, size);
+            texts[rank] = pattern.text(&Place { job, rank, host: host.clone(), index }, size);
         }
     }
-    names
+    texts
 }
 
 /// Which ranks run where, a line for each host, as other launchers print it.
@@ -191,7 +221,7 @@ impl Hooks for Show<'_> {
     }
 
     fn wants_lines(&self) -> bool {
-        self.wishes.label || self.wishes.timestamps
+        self.wishes.label || self.wishes.timestamps || self.wishes.mark.is_some()
     }
 
     fn joined(&mut self, map: &[(String, Vec<usize>)]) {
@@ -213,7 +243,24 @@ impl Hooks for Show<'_> {
         jobs.map(of_job).collect()
     }
 
+    fn begun(&mut self, ranks: &[Begun]) {
+        let Some(table) = self.table else { return };
+        let process = |Begun { host, executable, pid, .. }: &Begun| Process {
+            host: host.clone(),
+            executable: executable.clone(),
+            pid: *pid,
+        };
+        table.publish(&ranks.iter().map(process).collect::<Vec<_>>());
+    }
+
+    fn ended(&mut self, rank: usize, how: Ended) {
+        self.ended[rank] = Some(how);
+    }
+
     fn finished(&mut self, counters: &[u64]) {
+        if self.wishes.exit_codes {
+            say(&exit_codes(&self.jobs, &self.ended));
+        }
         if self.wishes.counters {
             say(&sums(counters));
         }
@@ -226,6 +273,9 @@ impl Show<'_> {
         let mut mark = String::new();
         if self.wishes.timestamps {
             mark = format!("{} ", humantime::format_rfc3339_millis(SystemTime::now()));
+        }
+        if let Some(text) = self.marks.get(rank) {
+            mark.push_str(text);
         }
         if self.wishes.label {
             mark.push_str(&match self.find(rank) {
@@ -248,6 +298,22 @@ fn marked(mark: &str, text: &[u8], continues: bool, out: &mut Vec<u8>) {
         }
         out.extend_from_slice(line);
     }
+}
+
+/// A line for each job: how its ranks ended, in their order, as a shell says it; `?` for one that nobody has seen end.
+fn exit_codes(jobs: &[usize], ended: &[Option<Ended>]) -> String {
+    let code = |how: &Option<Ended>| match how {
+        Some(Ended::Code(code)) => code.to_string(),
+        Some(Ended::Signal(signal)) => (128 + signal).to_string(),
+        None => "?".into(),
+    };
+    let ends = jobs.iter().copied().skip(1).chain([ended.len()]);
+    let line = |(job, (&first, end)): (usize, (&usize, usize))| {
+        let codes: Vec<String> = ended[first..end].iter().map(code).collect();
+        let whose = if job > 0 { format!(" of job {job}") } else { String::new() };
+        format!("exit codes{whose}: {}\n", codes.join(","))
+    };
+    jobs.iter().zip(ends).enumerate().map(line).collect()
 }
 
 /// One line for each counter.
@@ -346,8 +412,7 @@ mod tests {
 
     #[test]
     fn each_rank_has_its_file() {
-        let of_job =
-            |pattern: &Pattern, job, rank: usize| names(pattern, job, &map())[rank].display().to_string();
+        let of_job = |pattern: &Pattern, job, rank: usize| texts(pattern, job, &map())[rank].clone();
         let file = |pattern: &Pattern, rank| of_job(pattern, 0, rank);
         let pattern = |text: &str| Pattern::parse(text).unwrap();
         assert_eq!(file(&pattern("x%r/%h-%p.%g%%"), 1), "x1/b-1.0%");
@@ -357,10 +422,16 @@ mod tests {
         assert_eq!(of_job(&pattern("%g"), 3, 0), "3");
         assert_eq!(of_job(&Pattern::numbered("o"), 3, 0), "o.3.0");
         let many = [("a".to_string(), (0..11).collect())];
-        assert_eq!(names(&Pattern::numbered("o"), 0, &many)[3], PathBuf::from("o.03"));
+        assert_eq!(texts(&Pattern::numbered("o"), 0, &many)[3], "o.03");
         for (wrong, part) in [("a%x", "followed by 'x'"), ("a%", "followed by its end")] {
             assert!(Pattern::parse(wrong).unwrap_err().contains(part), "{wrong}");
         }
+    }
+
+    #[test]
+    fn exit_codes_have_a_line_for_each_job() {
+        let ended = [Some(Ended::Code(3)), Some(Ended::Signal(9)), None];
+        assert_eq!(exit_codes(&[0, 2], &ended), "exit codes: 3,137\nexit codes of job 1: ?\n");
     }
 
     #[test]

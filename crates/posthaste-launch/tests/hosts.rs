@@ -4,11 +4,11 @@
 mod common;
 
 use common::{
-    Said, finish, is_alive, marked, mpiexec, read_lines, run, run_with_input, said, send, unique, wait_for,
+    Said, finish, is_alive, marked, mpiexec, put_script, read_lines, run, run_with_input, said, send, unique,
+    wait_for,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -32,9 +32,7 @@ impl FakeSsh {
     /// The shell lines have the host in `$host` and the command in `$line`.
     fn new(lines: &str) -> Self {
         let path = std::env::temp_dir().join(format!("mpiexec-ssh-{}", unique()));
-        std::fs::write(&path, format!("#!/bin/sh\nhost=$1; line=$2\n{lines}\nexec sh -c \"$line\"\n"))
-            .unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        put_script(&path, format!("#!/bin/sh\nhost=$1; line=$2\n{lines}\nexec sh -c \"$line\"\n"));
         Self(path)
     }
 

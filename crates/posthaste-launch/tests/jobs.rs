@@ -3,13 +3,12 @@
 mod common;
 
 use common::{
-    PATIENCE, finish, is_alive, marked, mpiexec, read_lines, run, run_with_input, said, send, unique,
-    wait_for,
+    PATIENCE, finish, is_alive, marked, mpiexec, put_script, read_lines, run, run_with_input, said, send,
+    unique, wait_for,
 };
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::Signal;
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -304,8 +303,7 @@ fn a_program_that_the_system_refuses_is_named() {
     std::fs::create_dir_all(&folder).unwrap();
     let program = |name: &str, text: &[u8]| {
         let path = folder.join(name);
-        std::fs::write(&path, text).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        put_script(&path, text);
         path.to_str().unwrap().to_string()
     };
     let broken = program("broken", b"#!/no/such/interpreter\n");

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Said, finish, mpiexec, run, run_with_input, unique};
+use common::{Said, finish, mpiexec, put_program, run, run_with_input, unique};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -204,7 +204,7 @@ fn installation(folder: &Folder, name: &str, answer: u32) -> (String, String) {
     let (bin, lib) = (folder.0.join(name).join("bin"), folder.0.join(name).join("lib"));
     std::fs::create_dir_all(&bin).unwrap();
     let mpiexec = bin.join("mpiexec").display().to_string();
-    std::fs::copy(env!("CARGO_BIN_EXE_mpiexec"), &mpiexec).unwrap();
+    put_program(env!("CARGO_BIN_EXE_mpiexec"), &mpiexec);
     library(folder, &lib.display().to_string(), "libmpi_abi.so.1", answer);
     (mpiexec, lib.display().to_string())
 }

@@ -1,5 +1,8 @@
 //! The real `mpicc` and `mpicxx` with the system's compiler and a library made for the test.
 
+mod common;
+
+use common::put_program;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -61,7 +64,7 @@ fn programs_are_compiled_linked_and_find_their_library() {
 fn the_prefix_is_where_the_command_lies() {
     let prefix = prefix();
     let mpicc = prefix.join("bin/mpicc");
-    std::fs::copy(env!("CARGO_BIN_EXE_mpicc"), &mpicc).unwrap();
+    put_program(env!("CARGO_BIN_EXE_mpicc"), &mpicc);
     let said = Command::new(&mpicc).arg("-show").env_remove("POSTHASTE_PREFIX").output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap();
     let prefix_name = prefix.canonicalize().unwrap();

@@ -8,7 +8,7 @@
 //! A thread that is about to look whether it still has the bias writes a word that is its own for good, so it never undoes
 //! what the next owner has said: of the threads that share a word, only the first one ever gets the bias.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::memory::{AtomicU32, AtomicU64, heavy_fence, join_fences, light_fence};
 
@@ -23,7 +23,7 @@ const WORDS: usize = 8;
 /// Which thread may enter without the lock behind.
 #[derive(Debug)]
 pub struct Bias {
-    usable: bool,
+    usable: AtomicBool,
     /// The thread that has the bias, or 0. Changed only by who holds the lock behind.
     owner: AtomicU64,
     /// The thread that a word belongs to, or 0. Changed as `owner`.
@@ -40,7 +40,7 @@ impl Bias {
     /// None so far; never any unless it is `wanted` and the system can run barriers.
     pub fn new(wanted: bool) -> Self {
         Self {
-            usable: wanted && join_fences(),
+            usable: AtomicBool::new(wanted && join_fences()),
             owner: AtomicU64::new(0),
             heirs: std::array::from_fn(|_| AtomicU64::new(0)),
             inside: std::array::from_fn(|_| AtomicU32::new(0)),
@@ -52,7 +52,12 @@ impl Bias {
 
     /// Whether there can be any.
     pub fn is_usable(&self) -> bool {
-        self.usable
+        self.usable.load(Ordering::Relaxed)
+    }
+
+    /// There may be one from now on, if the system can run barriers.
+    pub fn allow(&self) {
+        self.usable.store(join_fences(), Ordering::Relaxed);
     }
 
     /// Enters if this thread has the bias.
@@ -78,6 +83,13 @@ impl Bias {
     pub fn leave(&self, thread: usize) {
         // SYNC: pairs with the Acquire in `take_back`.
         self.inside[word(thread as u64)].store(0, Ordering::Release);
+    }
+
+    /// Whether this thread has entered by the bias, which may have been taken back since.
+    pub fn is_inside(&self, thread: usize) -> bool {
+        let at = word(thread as u64);
+        self.heirs[at].load(Ordering::Relaxed) == thread as u64
+            && self.inside[at].load(Ordering::Relaxed) != 0
     }
 
     /// Takes the bias from whoever has it. The caller holds the lock behind.
@@ -113,7 +125,7 @@ impl Bias {
         }
         let turns = self.turns.load(Ordering::Relaxed).saturating_add(1);
         self.turns.store(turns, Ordering::Relaxed);
-        if self.usable && turns >= self.needed.load(Ordering::Relaxed) {
+        if self.is_usable() && turns >= self.needed.load(Ordering::Relaxed) {
             self.turns.store(0, Ordering::Relaxed);
             self.give(thread as u64);
         }

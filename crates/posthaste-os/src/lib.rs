@@ -5,11 +5,14 @@ pub mod bias;
 pub mod status_page;
 #[cfg(not(loom))]
 pub mod copying;
+#[cfg(not(loom))]
+pub mod debugger;
 pub mod fabric;
 #[cfg(not(loom))]
 pub mod heap;
 #[cfg(not(loom))]
 pub mod lives;
+pub mod lock_words;
 pub mod machine;
 #[cfg(not(loom))]
 pub mod mapped;

@@ -70,6 +70,11 @@ impl Lives {
         gone
     }
 
+    /// Whether a rank lives as far as is known, and its end will be reported.
+    pub fn may_live(&self, rank: usize) -> bool {
+        self.watched.get(rank).is_some_and(|watch| matches!(watch, Watch::NotYet | Watch::Alive(_)))
+    }
+
     /// Begins to watch those that have come; those of them that are not there any more.
     fn open(&mut self, node: &Node) -> Vec<usize> {
         let mut gone = Vec::new();
@@ -155,7 +160,9 @@ mod tests {
         end(&mut elsewhere);
         assert!(lives.ended(&node).is_empty(), "one has finalised, and of the other nothing is known");
         end(&mut killed);
+        assert!(lives.may_live(1) && !lives.may_live(3), "nobody has looked, and nobody will");
         assert_eq!(lives.ended(&node), [1, 2], "nothing more comes from the one that has finalised");
+        assert!(!lives.may_live(1) && lives.may_live(4));
         assert!(lives.ended(&node).is_empty());
         // Ended before anybody looked.
         end(&mut sleeper(&node, 4, own));

@@ -169,6 +169,15 @@ pub fn now() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
+/// The same to a few milliseconds, for a fraction of what it costs.
+#[inline]
+pub fn now_coarsely() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the answer.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 /// A number that no other thread of this process has while this one lives; never 0.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[inline(always)]

@@ -14,6 +14,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::lock_words::{LINE, LockWords};
 use crate::machine;
 use crate::node::file_size_limit;
 
@@ -125,6 +126,17 @@ impl Mapped {
         drop(self.file.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
+    /// Gives the memory back before this value goes, of which others may still have a share: where it was are zeros that nobody
+    /// else sees. Without room in the system's tables it stays.
+    pub fn let_go(&self) {
+        self.close();
+        let (at, access) = (self.base.as_ptr().cast(), libc::PROT_READ | libc::PROT_WRITE);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+        // SAFETY: exactly the mapping of this value is replaced, by memory that may be read and written as before. Atomic
+        // views of it stay valid, and nothing else borrows it.
+        unsafe { libc::mmap(at, self.len.max(1), access, flags, -1, 0) };
+    }
+
     /// Address of the first byte.
     pub fn as_ptr(&self) -> *mut u8 {
         self.base.as_ptr()
@@ -159,6 +171,19 @@ impl Mapped {
                 _ => None,
             }
         }
+    }
+
+    /// The words of a lock at `at`.
+    ///
+    /// # Panics
+    /// When there are none: they are aligned and within the memory.
+    #[inline]
+    pub fn lock_words(&self, at: usize) -> &LockWords {
+        let end = at.checked_add(size_of::<LockWords>());
+        assert!(at.is_multiple_of(LINE) && end.is_some_and(|end| end <= self.len), "no lock at {at}");
+        // SAFETY: inside the mapping, which lives as long as the borrow, and aligned, as it begins at a page. All of it is
+        // atomics, which any bits are, and which other processes may change at any time.
+        unsafe { &*self.base.as_ptr().add(at).cast() }
     }
 
     /// The word of eight bytes at `at`.
@@ -213,6 +238,17 @@ impl Atom<'_> {
     #[inline]
     pub fn load(self) -> u64 {
         step!(self, atom => atom.load(Ordering::SeqCst))
+    }
+
+    /// Replaces it while nobody else changes it.
+    #[inline]
+    pub fn store(self, new: u64) {
+        match self {
+            Atom::One(atom) => atom.store(new as u8, Ordering::Relaxed),
+            Atom::Two(atom) => atom.store(new as u16, Ordering::Relaxed),
+            Atom::Four(atom) => atom.store(new as u32, Ordering::Relaxed),
+            Atom::Eight(atom) => atom.store(new, Ordering::Relaxed),
+        }
     }
 
     /// Replaces it; what it was.
@@ -282,6 +318,17 @@ mod tests {
         made.word(4096).store(7, Ordering::Relaxed);
         assert_eq!(other.word(4096).load(Ordering::Relaxed), 7);
         assert!(Mapped::attach(ticket, 10_000).is_err(), "the descriptor is closed");
+    }
+
+    #[test]
+    fn what_was_let_go_is_there_for_the_others() {
+        let (made, ticket) = Mapped::create(5000).unwrap();
+        let other = Mapped::attach(ticket, 5000).unwrap();
+        made.word(8).store(7, Ordering::Relaxed);
+        made.let_go();
+        assert_eq!((made.word(8).load(Ordering::Relaxed), other.word(8).load(Ordering::Relaxed)), (0, 7));
+        made.word(8).store(9, Ordering::Relaxed);
+        assert_eq!(other.word(8).load(Ordering::Relaxed), 7);
     }
 
     #[test]

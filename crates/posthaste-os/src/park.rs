@@ -8,7 +8,8 @@
 //! What must stay true: while anybody is parked, somebody listens, has been called to, or is awake inside the library
 //! and will call when it leaves. A sleeper registers under the lock of the VCI in which it saw that it has to wait, and a
 //! parked thread keeps a wake-up that comes before it parks; so none is lost. A listener looks at the other VCIs once it
-//! is registered: whoever leaves something to be done there either did so before that look, or sees that somebody sleeps.
+//! is registered: whoever leaves something to be done there either did so before that look, or sees that somebody sleeps. And it
+//! has those look again that wait for what no packet tells, then and when the bell was rung: peers ring for a listener that sleeps.
 
 use std::time::Duration;
 
@@ -27,6 +28,15 @@ pub enum Wants {
     Ends(usize),
     /// Whatever happens next.
     Anything,
+    /// The same, and what another process does in memory that both have mapped. No packet tells of that, only the bell, which the
+    /// listener alone hears.
+    Unannounced,
+}
+
+impl Wants {
+    fn is_curious(self) -> bool {
+        !matches!(self, Self::Ends(_))
+    }
 }
 
 /// The number of a sleeper while it sleeps.
@@ -112,7 +122,7 @@ pub enum Wake {
 
 impl Parked {
     fn signs(&self) -> u32 {
-        let curious = self.sleepers.iter().flatten().any(|sleeper| sleeper.wants == Wants::Anything);
+        let curious = self.sleepers.iter().flatten().any(|sleeper| sleeper.wants.is_curious());
         let sign = |is: bool, sign| if is { sign } else { 0 };
         sign(!self.is_empty(), ASLEEP) | sign(curious, CURIOUS) | sign(self.lacks_listener(), LACKS_LISTENER)
     }
@@ -191,8 +201,25 @@ impl Parked {
 
     /// Something happened that is nobody's end: whom to wake of those that wait for anything.
     pub fn happened(&mut self) -> Vec<Wake> {
-        let curious = |sleeper: &&mut Sleeper| sleeper.wants == Wants::Anything;
+        let curious = |sleeper: &&mut Sleeper| sleeper.wants.is_curious();
         self.sleepers.iter_mut().flatten().filter(curious).filter_map(Sleeper::wake).collect()
+    }
+
+    /// The bell was rung, or may have been while nobody heard it: whom to wake of those that are parked and wait for what no packet
+    /// tells.
+    pub fn look_again(&mut self) -> Vec<Wake> {
+        let looks = |sleeper: &&mut Sleeper| sleeper.wants == Wants::Unannounced && !sleeper.listens;
+        self.sleepers.iter_mut().flatten().filter(looks).filter_map(Sleeper::wake).collect()
+    }
+
+    /// There is work that the listener leaves to others: all that are parked look for it.
+    pub fn rouse_parked(&mut self) -> Vec<Wake> {
+        self.sleepers
+            .iter_mut()
+            .flatten()
+            .filter(|sleeper| !sleeper.listens)
+            .filter_map(Sleeper::wake)
+            .collect()
     }
 
     /// There is work that only a thread which is awake can do: wakes the listener.
@@ -280,6 +307,28 @@ mod tests {
         parked.unregister(third); // it was called
         assert!(parked.is_empty());
         assert!(!parked.is_listener(first));
+    }
+
+    #[test]
+    fn work_that_the_listener_leaves_wakes_all_others() {
+        let mut parked = Parked::default();
+        let [listener, ..] = [(); 3].map(|()| parked.register(Wants::Ends(1), false));
+        assert_eq!(parked.rouse_parked().len(), 2);
+        assert!(parked.rouse_parked().is_empty());
+        assert!(matches!(parked.ended(listener), Some(Wake::Listener)));
+    }
+
+    #[test]
+    fn the_bell_has_those_look_again_that_wait_for_what_it_alone_tells() {
+        let mut parked = Parked::default();
+        parked.register(Wants::Unannounced, false);
+        assert!(parked.look_again().is_empty(), "the listener hears the bell itself");
+        parked.register(Wants::Anything, false);
+        let second = parked.register(Wants::Unannounced, false);
+        assert!(matches!(parked.look_again()[..], [Wake::Parked(_)]));
+        assert!(parked.look_again().is_empty(), "woken twice");
+        parked.unregister(second);
+        assert_eq!(parked.happened().len(), 2);
     }
 
     #[test]

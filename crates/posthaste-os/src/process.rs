@@ -4,6 +4,10 @@
 //! prepared before; a job's processes share one process group, whose leader is the guardian, so that one `kill` reaches
 //! them all even when the launcher is gone. Seed B12 (spawn), MPI-5.0 §11.5 (the startup command).
 
+mod apart;
+
+pub use apart::start_apart;
+
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -367,11 +371,27 @@ unsafe fn close_all_but(keep: RawFd) {
     unsafe {
         let keep = keep as libc::c_uint;
         let below = if keep == 0 { 0 } else { libc::syscall(libc::SYS_close_range, 0, keep - 1, 0) };
-        let above = libc::syscall(libc::SYS_close_range, keep + 1, libc::c_uint::MAX, 0);
-        if below != 0 || above != 0 {
+        if below != 0 {
             // Kernels before 5.9.
-            for fd in (0..4096).filter(|&fd| fd != keep) {
+            for fd in 0..keep {
                 libc::close(fd as c_int);
+            }
+        }
+        close_from(keep as RawFd + 1);
+    }
+}
+
+/// Closes every descriptor from `first` on.
+///
+/// # Safety
+/// As [`close_all_but`].
+unsafe fn close_from(first: RawFd) {
+    // SAFETY: plain system calls; the caller vouches for the descriptors.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, first as libc::c_uint, libc::c_uint::MAX, 0) != 0 {
+            // Kernels before 5.9.
+            for fd in first..first.max(4096) {
+                libc::close(fd);
             }
         }
     }

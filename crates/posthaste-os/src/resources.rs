@@ -7,6 +7,9 @@ use std::path::Path;
 
 use crate::machine::{affinity, cpu_list};
 
+/// Where Linux lists them.
+const SYSTEM: &str = "/sys/devices/system";
+
 /// A kind of part, the widest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
@@ -42,7 +45,12 @@ impl Resource {
 
     /// How this process lies to them, by the CPUs that it may use now.
     pub fn place(self) -> Place {
-        self.place_of(&affinity(), Path::new("/sys/devices/system"))
+        self.place_of(&affinity(), Path::new(SYSTEM))
+    }
+
+    /// The CPUs of the part that this CPU belongs to; `None` where the system does not say.
+    pub fn cpus(self, cpu: usize) -> Option<Vec<usize>> {
+        self.cpus_with(cpu, Path::new(SYSTEM))
     }
 
     fn place_of(self, cpus: &[usize], system: &Path) -> Place {

@@ -14,19 +14,21 @@
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use exclusion::Exclusion;
 
 use crate::bias::Bias;
 use crate::machine;
 
-/// Mutual exclusion by thread level. Entering twice from one thread is a bug of ours or of a callback and
-/// panics instead of giving out the value twice.
+/// Mutual exclusion by thread level. Entering twice from one thread is a bug of ours or of a callback, which is said instead
+/// of giving out the value twice or waiting for ever.
 #[derive(Debug)]
 pub struct Lock<T> {
     threaded: AtomicBool,
     locked: AtomicBool,
+    /// The thread that is inside without the bias, where the lock excludes; 0 while there is none.
+    holder: AtomicUsize,
     /// How often it has been entered, where it excludes; changed by whoever is inside.
     visits: AtomicU32,
     bias: Bias,
@@ -48,10 +50,22 @@ impl<T> Lock<T> {
         Self {
             threaded: AtomicBool::new(threaded),
             locked: AtomicBool::new(false),
+            holder: AtomicUsize::new(0),
             visits: AtomicU32::new(0),
             bias: Bias::new(threaded && exclusion::MAY_BE_BIASED),
             raw: Exclusion::new(),
             value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Excludes other threads from now on. So far only the calling one has entered, and it starts the others afterwards.
+    ///
+    /// # Panics
+    /// When the calling thread is inside.
+    pub fn exclude_from_now_on(&self) {
+        assert!(!self.locked.load(Ordering::Relaxed), "a lock that is held cannot change");
+        if !self.threaded.swap(true, Ordering::Relaxed) && exclusion::MAY_BE_BIASED {
+            self.bias.allow();
         }
     }
 
@@ -61,14 +75,22 @@ impl<T> Lock<T> {
     /// When the same thread is inside already (only a callback that calls back into the library can do that).
     #[inline]
     pub fn lock(&self) -> Guard<'_, T> {
-        Guard { lock: self, biased: self.enter(), on_one_thread: PhantomData }
+        self.lock_unless_inside(entered_twice)
+    }
+
+    /// Enters; `is_inside` says what is wrong when the same thread is inside already.
+    #[inline]
+    pub fn lock_unless_inside(&self, is_inside: fn() -> !) -> Guard<'_, T> {
+        Guard { lock: self, biased: self.enter(is_inside), on_one_thread: PhantomData }
     }
 
     /// Enters; whether by the bias.
     #[inline(always)]
-    fn enter(&self) -> bool {
-        let biased = self.threaded.load(Ordering::Relaxed) && self.exclude();
-        assert!(!self.locked.load(Ordering::Relaxed), "a callback called back into the library");
+    fn enter(&self, is_inside: fn() -> !) -> bool {
+        let biased = self.threaded.load(Ordering::Relaxed) && self.exclude(is_inside);
+        if self.locked.load(Ordering::Relaxed) {
+            is_inside();
+        }
         self.locked.store(true, Ordering::Relaxed);
         biased
     }
@@ -88,25 +110,33 @@ impl<T> Lock<T> {
             return self.bias.leave(machine::this_thread());
         }
         self.bias.count(machine::this_thread());
-        // SAFETY: whoever leaves has entered, and without the bias by locking; `threaded` never changes.
+        self.holder.store(0, Ordering::Relaxed);
+        // SAFETY: whoever leaves has entered, and without the bias by locking; `threaded` does not change while somebody
+        // is inside.
         unsafe { self.raw.unlock() };
     }
 
     /// Keeps other threads out; whether by the bias.
     #[inline]
-    fn exclude(&self) -> bool {
+    fn exclude(&self, is_inside: fn() -> !) -> bool {
         let biased = self.bias.enter(machine::this_thread());
         if !biased {
-            self.exclude_all();
+            self.exclude_all(is_inside);
         }
         self.visits.store(self.visits.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         biased
     }
 
     #[inline(never)]
-    fn exclude_all(&self) {
+    fn exclude_all(&self, is_inside: fn() -> !) {
+        let thread = machine::this_thread();
+        // What is looked at has this thread's number only if this thread has written it.
+        if self.holder.load(Ordering::Relaxed) == thread || self.bias.is_inside(thread) {
+            is_inside();
+        }
         self.raw.lock();
         self.bias.revoke();
+        self.holder.store(thread, Ordering::Relaxed);
     }
 
     /// How often threads have entered so far, going round; nothing where the lock does not exclude.
@@ -119,6 +149,11 @@ impl<T> Lock<T> {
     pub fn is_threaded(&self) -> bool {
         self.threaded.load(Ordering::Relaxed)
     }
+}
+
+#[cold]
+fn entered_twice() -> ! {
+    panic!("a callback called back into the library")
 }
 
 /// Access to the value; leaves when dropped.
@@ -142,7 +177,7 @@ impl<T> Guard<'_, T> {
         struct Enter<'a, 'b, T>(&'a mut Guard<'b, T>);
         impl<T> Drop for Enter<'_, '_, T> {
             fn drop(&mut self) {
-                self.0.biased = self.0.lock.enter();
+                self.0.biased = self.0.lock.enter(entered_twice);
             }
         }
         let enter = Enter(self);
@@ -272,6 +307,20 @@ mod tests {
             }
         });
         assert_eq!(*lock.lock(), 4000);
+    }
+
+    #[test]
+    fn a_thread_that_enters_twice_is_told_so() {
+        // Without exclusion, with it, and by the bias.
+        for (threaded, turns) in [(false, 1), (true, 1), (true, 5000)] {
+            // SAFETY: one thread calls.
+            let lock = unsafe { Lock::new(0u64, threaded) };
+            (0..turns).for_each(|_| *lock.lock() += 1);
+            let inside = lock.lock();
+            let again = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(lock.lock())));
+            assert!(again.is_err(), "{threaded} {turns}");
+            drop(inside);
+        }
     }
 
     #[test]

@@ -191,9 +191,10 @@ impl Doorbell {
         ticket
     }
 
-    /// Takes `about_to_sleep` back.
-    pub fn stay_awake(&self) {
-        self.node.sleeping(self.me).store(0, Ordering::Relaxed);
+    /// Takes `about_to_sleep` back. Whether somebody has rung meanwhile.
+    pub fn stay_awake(&self) -> bool {
+        // SYNC: pairs with the Release in `wake`: what was done before the ring is seen.
+        self.node.sleeping(self.me).swap(0, Ordering::Acquire) == 0
     }
 
     /// What this process sleeps on.
@@ -263,6 +264,10 @@ mod tests {
         assert!(sender.ring(1));
         assert!(!sender.ring(1));
         assert!(asleep.join().unwrap() < Duration::from_secs(10));
+        let sleeper = Doorbell::new(&node, 1);
+        assert!(sleeper.stay_awake(), "it was rung");
+        sleeper.about_to_sleep();
+        assert!(!sleeper.stay_awake());
     }
 
     #[test]

@@ -14,6 +14,7 @@ use loom::sync::atomic::{AtomicU32, AtomicU64};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use posthaste_os::bias::Bias;
+use posthaste_os::lock_words::LockWords;
 use posthaste_os::model::{Node, Shape};
 use posthaste_os::park::{self, Parked, SleeperId, Wake, Wants};
 use posthaste_os::pool;
@@ -337,7 +338,8 @@ fn wait(doorbell: &Doorbell, look_again: bool, mut look: impl FnMut() -> bool) {
     while !look() {
         let ticket = doorbell.about_to_sleep();
         if look_again && look() {
-            return doorbell.stay_awake();
+            doorbell.stay_awake();
+            return;
         }
         doorbell.sleep(ticket, Duration::MAX);
         doorbell.stay_awake();
@@ -518,6 +520,8 @@ struct Requests {
     arrived: Vec<usize>,
     over: [bool; 2],
     sleeper: [Option<SleeperId>; 2],
+    /// What no packet tells.
+    word: bool,
     parked: Parked,
 }
 
@@ -556,6 +560,9 @@ fn wait_for(shared: &Mutex<Requests>, request: usize) {
         }
         let sleeper = vci.parked.register(Wants::Ends(1), true);
         vci.sleeper[request] = Some(sleeper);
+        if vci.parked.is_listener(sleeper) {
+            wakes.extend(vci.parked.look_again());
+        }
         drop(vci);
         wake(wakes);
         park::park(Duration::ZERO);
@@ -591,6 +598,51 @@ fn two_wait(order: [usize; 2]) {
 fn each_thread_is_woken_by_its_own_end_and_the_listener_hands_on() {
     two_wait([0, 1]);
     two_wait([1, 0]);
+}
+
+/// Waits for the word.
+fn wait_for_word(shared: &Mutex<Requests>) {
+    let mut slept = false;
+    loop {
+        let mut vci = shared.lock().unwrap();
+        if slept {
+            vci.parked.stops_looking();
+        }
+        if vci.word {
+            let called = vci.parked.call_listener();
+            drop(vci);
+            return wake(called);
+        }
+        slept = true;
+        let sleeper = vci.parked.register(Wants::Unannounced, true);
+        drop(vci);
+        park::park(Duration::ZERO);
+        shared.lock().unwrap().parked.unregister(sleeper);
+    }
+}
+
+/// One thread waits for a message, another one for a word in shared memory. The bell for that wakes the listener, whoever it is.
+#[test]
+fn who_waits_for_what_no_packet_tells_is_woken_while_another_one_listens() {
+    explore(Some(3), || {
+        let shared = Arc::new(Mutex::new(Requests::default()));
+        let [for_message, for_word] = [Arc::clone(&shared), Arc::clone(&shared)];
+        let message = thread::spawn(move || wait_for(&for_message, 0));
+        let word = thread::spawn(move || wait_for_word(&for_word));
+        let mut vci = shared.lock().unwrap();
+        vci.word = true;
+        let listener = vci.parked.rouse_listener(); // the doorbell
+        drop(vci);
+        wake(listener);
+        word.join().unwrap();
+        let mut vci = shared.lock().unwrap();
+        vci.arrived.push(0);
+        let listener = vci.parked.rouse_listener();
+        drop(vci);
+        wake(listener);
+        message.join().unwrap();
+        assert!(shared.lock().unwrap().parked.is_empty());
+    });
 }
 
 /// A lock with a bias, as `sync` has it, around a value that loom watches.
@@ -635,5 +687,125 @@ fn who_has_the_bias_and_who_takes_it_back_are_never_inside_together() {
         let _raw = lock.raw.lock().unwrap();
         lock.bias.revoke();
         assert_eq!(lock.value.with(|value| unsafe { *value }), 9);
+    });
+}
+
+/// Memory under a lock: the model stops when two are inside at once of whom one writes.
+struct Guarded {
+    words: LockWords,
+    /// Woken by who gives the lock back while somebody waits.
+    asleep: Mutex<Vec<thread::Thread>>,
+    value: loom::cell::UnsafeCell<u32>,
+}
+
+// SAFETY: what the tests are about.
+unsafe impl Send for Guarded {}
+// SAFETY: as above.
+unsafe impl Sync for Guarded {}
+
+/// Not one of the model, which cannot drop its own while it complains.
+type Shared = std::sync::Arc<Guarded>;
+
+impl Guarded {
+    fn new() -> Shared {
+        let value = loom::cell::UnsafeCell::new(0);
+        Shared::new(Self { words: LockWords::default(), asleep: Mutex::new(Vec::new()), value })
+    }
+
+    /// As `World::take_mapped_lock`: tries, says that it waits, and sleeps until it is woken.
+    fn lock(&self, me: u32, exclusive: bool, says_so: bool) {
+        if self.words.try_lock(me, exclusive) {
+            return;
+        }
+        if says_so {
+            self.words.waits(exclusive);
+        }
+        loop {
+            self.asleep.lock().unwrap().push(thread::current());
+            if self.words.try_lock(me, exclusive) {
+                break;
+            }
+            if !self.words.is_free(exclusive) {
+                thread::park();
+            }
+        }
+        if says_so {
+            self.words.waits_no_more(exclusive);
+        }
+    }
+
+    fn unlock(&self, exclusive: bool) {
+        if self.words.unlock(exclusive) {
+            self.asleep.lock().unwrap().drain(..).for_each(|sleeper| sleeper.unpark());
+        }
+    }
+
+    fn write(&self, me: u32, says_so: bool) {
+        self.lock(me, true, says_so);
+        self.value.with_mut(|value| unsafe { *value += 1 });
+        self.unlock(true);
+    }
+
+    fn read(&self, me: u32) -> u32 {
+        self.lock(me, false, true);
+        let value = self.value.with(|value| unsafe { *value });
+        self.unlock(false);
+        value
+    }
+}
+
+fn two_writers(says_so: bool) {
+    explore(Some(3), move || {
+        let memory = Guarded::new();
+        let other = Shared::clone(&memory);
+        let other = thread::spawn(move || other.write(1, says_so));
+        memory.write(0, says_so);
+        other.join().unwrap();
+        assert_eq!(memory.read(0), 2);
+    });
+}
+
+#[test]
+fn writers_of_a_window_exclude_each_other_and_are_woken() {
+    two_writers(true);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn without_a_word_that_it_waits_a_writer_sleeps_for_good() {
+    two_writers(false);
+}
+
+#[test]
+fn readers_of_a_window_see_what_the_writer_has_done() {
+    explore(Some(3), || {
+        let memory = Guarded::new();
+        let other = Shared::clone(&memory);
+        let writer = thread::spawn(move || other.write(1, true));
+        assert!(memory.read(0) <= 1);
+        writer.join().unwrap();
+        assert_eq!(memory.read(0), 1);
+    });
+}
+
+#[test]
+fn one_member_at_a_time_changes_elements_that_need_a_lock() {
+    explore(Some(3), || {
+        let memory = Guarded::new();
+        let add = |memory: &Guarded| {
+            while !memory.words.try_busy() {
+                thread::yield_now();
+            }
+            memory.value.with_mut(|value| unsafe { *value += 1 });
+            memory.words.idle();
+        };
+        let other = Shared::clone(&memory);
+        let other = thread::spawn(move || add(&other));
+        add(&memory);
+        other.join().unwrap();
+        while !memory.words.try_busy() {
+            thread::yield_now();
+        }
+        assert_eq!(memory.value.with(|value| unsafe { *value }), 2);
     });
 }

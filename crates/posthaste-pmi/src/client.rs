@@ -6,11 +6,13 @@
 use crate::line::{BadLine, Emit, Line, Reassembly};
 use crate::spawning::{self, Spawning};
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, send};
+use nix::sys::socket::{MsgFlags, recv, send};
 use posthaste_os::process;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
 use thiserror::Error;
 
 /// The variables that make a process a rank of a job. They are spent once it has joined: programs that it
@@ -100,6 +102,9 @@ pub enum Error {
          again ({0}): whatever comes after MPI_Finalize has to be opened before it"
     )]
     Left(Box<Self>),
+    /// The same, of an mpiexec that this process has started.
+    #[error("the mpiexec that this process has started for those that it spawned is not there any more: {0}")]
+    Own(Box<Self>),
     /// The launcher cannot start processes.
     #[error("processes cannot be spawned: {0}")]
     CannotSpawn(String),
@@ -258,6 +263,15 @@ impl AsFd for Connection {
 pub struct Client<S = Connection> {
     stream: S,
     lines: Reassembly,
+    /// The launcher owes an answer to a request for processes.
+    is_asked: bool,
+    /// That answer, when it came while another one was waited for.
+    heard: Option<String>,
+    /// How many requests for processes there were, and of which of them some have ended too early, and why.
+    asked: u32,
+    lost: Vec<(u32, String)>,
+    /// How long the launcher has to answer, where that is limited.
+    patience: Option<Duration>,
     /// Rank in the job.
     pub rank: usize,
     /// Ranks in the job.
@@ -282,6 +296,45 @@ impl Client {
     pub(crate) fn over(socket: OwnedFd) -> Self {
         Self::new(Connection(File::from(socket)), 0, 1)
     }
+
+    /// Whether those who answered to request number `asked` for processes may still come to meet this one: what the launcher has
+    /// said meanwhile is read, and nothing is waited for.
+    ///
+    /// # Errors
+    /// One of them has ended, or the launcher has.
+    pub fn check_spawned(&mut self, asked: u32) -> Result<(), Error> {
+        let command = "spawn";
+        let mut piece = [0; 4096];
+        loop {
+            match recv(self.stream.0.as_raw_fd(), &mut piece, MsgFlags::MSG_DONTWAIT) {
+                Ok(0) => return Err(closed(command)),
+                Ok(length) => self.lines.push(&piece[..length]),
+                Err(Errno::EINTR) => {}
+                // Of a connection that is no socket nothing is known.
+                Err(Errno::EAGAIN | Errno::ENOTSOCK) => break,
+                Err(source) => return Err(Error::Connection { command, source: source.into() }),
+            }
+        }
+        // Nothing is expected; answers to others are kept for them.
+        self.read_answer(command, "", |_| Ok(Ok(())))?;
+        match self.lost.iter().position(|(of, _)| *of == asked) {
+            Some(at) => Err(Error::CannotSpawn(self.lost.swap_remove(at).1)),
+            None => Ok(()),
+        }
+    }
+
+    /// From now on whatever is not answered within `limit` is an error.
+    ///
+    /// # Errors
+    /// A limit of 0.
+    pub(crate) fn wait_at_most(&mut self, limit: Duration) -> Result<(), Error> {
+        let limited = self.stream.0.try_clone().and_then(|stream| {
+            // The limit belongs to the socket, whoever has a descriptor of it.
+            UnixStream::from(OwnedFd::from(stream)).set_read_timeout(Some(limit))
+        });
+        self.patience = Some(limit);
+        limited.map_err(|source| Error::Connection { command: "finalize", source })
+    }
 }
 
 impl<S: AsFd> Client<S> {
@@ -294,7 +347,17 @@ impl<S: AsFd> Client<S> {
 impl<S: Read + Write> Client<S> {
     /// A client of `rank` of `size` over a connection; [`Client::init`] comes next.
     pub fn new(stream: S, rank: usize, size: usize) -> Self {
-        Self { stream, lines: Reassembly::default(), rank, size }
+        Self {
+            stream,
+            lines: Reassembly::default(),
+            is_asked: false,
+            heard: None,
+            asked: 0,
+            lost: Vec::new(),
+            patience: None,
+            rank,
+            size,
+        }
     }
 
     /// Introduces this rank.
@@ -396,15 +459,63 @@ impl<S: Read + Write> Client<S> {
     /// # Errors
     /// See [`Client::get_maxes`]; also when none was started, or the wire cannot carry the request.
     pub fn spawn(&mut self, request: &Spawning) -> Result<Vec<i32>, Error> {
+        self.ask_for(request)?;
+        loop {
+            if let Some(codes) = self.hear_of(request, true)? {
+                return Ok(codes);
+            }
+        }
+    }
+
+    /// The first half of [`Client::spawn`]: asks, and does not wait. The answer has no number, so it has to come before the next
+    /// request of this kind ([`Client::is_asked`]); others may come between.
+    ///
+    /// # Errors
+    /// When the connection breaks, or the wire cannot carry the request.
+    pub fn ask_for(&mut self, request: &Spawning) -> Result<(), Error> {
         let command = "spawn";
         for block in request.emit().map_err(|source| Error::Line { command, source })? {
             self.write(command, &block)?;
         }
+        self.is_asked = true;
+        self.asked += 1;
+        Ok(())
+    }
+
+    /// How many requests for processes this connection has carried.
+    pub fn asked(&self) -> u32 {
+        self.asked
+    }
+
+    /// Whether the launcher owes an answer to [`Client::ask_for`].
+    pub fn is_asked(&self) -> bool {
+        self.is_asked
+    }
+
+    /// The second half: the answer, if it has come. `is_readable`: the connection can be read, which is then done once.
+    ///
+    /// # Errors
+    /// As [`Client::spawn`].
+    pub fn hear_of(&mut self, request: &Spawning, is_readable: bool) -> Result<Option<Vec<i32>>, Error> {
+        let heard = self.hear(request, is_readable);
+        self.is_asked = matches!(heard, Ok(None));
+        heard
+    }
+
+    fn hear(&mut self, request: &Spawning, is_readable: bool) -> Result<Option<Vec<i32>>, Error> {
+        let command = "spawn";
         let count = request.specs.iter().map(|spec| spec.count).sum();
-        self.answer(command, spawning::ANSWER, |answer| {
+        let read = |answer: &Line<'_>| {
             let names: Vec<&str> = request.specs.iter().map(|spec| spec.name.as_str()).collect();
             Ok(spawning::read_answer(answer, count)?.map_err(|why| (names.join(", "), why)))
-        })
+        };
+        if let Some(text) = self.heard.take() {
+            return understand(command, &text, read).map(Some);
+        }
+        if is_readable {
+            self.read_more(command)?;
+        }
+        self.read_answer(command, spawning::ANSWER, read)
     }
 
     /// Asks the launcher to end the job with an exit code. There is no answer; the caller exits next.
@@ -438,7 +549,7 @@ impl<S: Read + Write> Client<S> {
         command: &'static str,
         request: Emit,
         expected: &'static str,
-        read: impl FnOnce(&Line<'_>) -> Result<Result<T, (String, String)>, BadLine>,
+        read: impl FnMut(&Line<'_>) -> Result<Result<T, (String, String)>, BadLine>,
     ) -> Result<T, Error> {
         self.send(command, request)?;
         self.answer(command, expected, read)
@@ -448,43 +559,88 @@ impl<S: Read + Write> Client<S> {
         &mut self,
         command: &'static str,
         expected: &'static str,
-        read: impl FnOnce(&Line<'_>) -> Result<Result<T, (String, String)>, BadLine>,
+        mut read: impl FnMut(&Line<'_>) -> Result<Result<T, (String, String)>, BadLine>,
     ) -> Result<T, Error> {
+        loop {
+            if let Some(value) = self.read_answer(command, expected, &mut read)? {
+                return Ok(value);
+            }
+            self.read_more(command)?;
+        }
+    }
+
+    /// The answer, if it has come. That to a request for processes is kept for whoever waits for it.
+    fn read_answer<T>(
+        &mut self,
+        command: &'static str,
+        expected: &'static str,
+        read: impl FnOnce(&Line<'_>) -> Result<Result<T, (String, String)>, BadLine>,
+    ) -> Result<Option<T>, Error> {
+        while let Some(text) = self.lines.next_line().map_err(|source| Error::Line { command, source })? {
+            let answer = Line::parse(text).map_err(|source| Error::Line { command, source })?;
+            if answer.command == expected {
+                return understand(command, text, read).map(Some);
+            }
+            if answer.command == spawning::LOST {
+                let asked = answer.number("asked").map_err(|source| Error::Line { command, source })?;
+                let why = answer.get("msg").unwrap_or_default().replace('_', " ");
+                self.lost.push((asked as u32, why));
+                continue;
+            }
+            if !self.is_asked || answer.command != spawning::ANSWER {
+                let got = answer.command.chars().take(60).collect();
+                return Err(Error::Unexpected { command, got, expected });
+            }
+            self.heard = Some(text.to_owned());
+        }
+        Ok(None)
+    }
+
+    /// Waits for a piece of what the launcher says.
+    fn read_more(&mut self, command: &'static str) -> Result<(), Error> {
         let mut piece = [0; 4096];
         loop {
-            match self.lines.next_line().map_err(|source| Error::Line { command, source })? {
-                Some(text) => {
-                    let answer = Line::parse(text).map_err(|source| Error::Line { command, source })?;
-                    if answer.command != expected {
-                        let got = answer.command.chars().take(60).collect();
-                        return Err(Error::Unexpected { command, got, expected });
-                    }
-                    let value = read(&answer).map_err(|source| Error::Line { command, source })?;
-                    return value.map_err(|(what, why)| Error::Refused { command, what, why });
+            match self.stream.read(&mut piece) {
+                Err(interrupted) if interrupted.kind() == io::ErrorKind::Interrupted => {}
+                Err(late) if late.kind() == io::ErrorKind::WouldBlock => {
+                    let limit = self.patience.unwrap_or_default().as_secs_f64();
+                    let why = format!("it has not answered for {limit} s");
+                    let source = io::Error::new(io::ErrorKind::TimedOut, why);
+                    return Err(Error::Connection { command, source });
                 }
-                None => {
-                    let length = match self.stream.read(&mut piece) {
-                        Err(interrupted) if interrupted.kind() == io::ErrorKind::Interrupted => continue,
-                        Err(source) => return Err(Error::Connection { command, source }),
-                        Ok(0) => {
-                            let source =
-                                io::Error::new(io::ErrorKind::UnexpectedEof, "the launcher closed it");
-                            return Err(Error::Connection { command, source });
-                        }
-                        Ok(length) => length,
-                    };
+                Err(source) => return Err(Error::Connection { command, source }),
+                Ok(0) => {
+                    return Err(closed(command));
+                }
+                Ok(length) => {
                     self.lines.push(&piece[..length]);
+                    return Ok(());
                 }
             }
         }
     }
 }
 
+fn closed(command: &'static str) -> Error {
+    let source = io::Error::new(io::ErrorKind::UnexpectedEof, "the launcher closed it");
+    Error::Connection { command, source }
+}
+
+/// What an answer says.
+fn understand<T>(
+    command: &'static str,
+    text: &str,
+    read: impl FnOnce(&Line<'_>) -> Result<Result<T, (String, String)>, BadLine>,
+) -> Result<T, Error> {
+    let value = Line::parse(text).and_then(|answer| read(&answer));
+    let value = value.map_err(|source| Error::Line { command, source })?;
+    value.map_err(|(what, why)| Error::Refused { command, what, why })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::server::{Action, Server};
-    use std::os::unix::net::UnixStream;
 
     fn environment(pairs: &'static [(&'static str, &'static str)]) -> Result<Option<Membership>, Error> {
         membership(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_string()))
@@ -623,6 +779,25 @@ mod tests {
         assert_eq!(why, "spawn of \"a\" was refused by the launcher: no such program");
         assert!(matches!(spawned("cmd=spawn_result rc=0 errcodes=0\n").0, Err(Error::Line { .. })));
         assert!(matches!(spawned("cmd=error rc=-1 msg=unknown_command\n").0, Err(Error::Unexpected { .. })));
+    }
+
+    #[test]
+    fn other_questions_are_answered_while_processes_start() {
+        let (mut launcher, stream) = UnixStream::pair().unwrap();
+        let request = Spawning {
+            specs: vec![spawning::Spec { count: 1, name: "a".into(), ..Default::default() }],
+            preput: Vec::new(),
+        };
+        let mut client = Client::new(stream, 0, 1);
+        client.ask_for(&request).unwrap();
+        assert_eq!(client.hear_of(&request, false).unwrap(), None);
+        launcher.write_all(b"cmd=spawn_result rc=0\ncmd=universe_size size=7 rc=0\n").unwrap();
+        assert_eq!(client.get_universe_size().unwrap(), 7);
+        assert!(client.is_asked());
+        assert_eq!(client.hear_of(&request, false).unwrap(), Some(vec![0]));
+        assert!(!client.is_asked());
+        launcher.write_all(b"cmd=spawn_result rc=0\n").unwrap();
+        assert!(matches!(client.get_appnum(), Err(Error::Unexpected { .. })), "nobody has asked for it");
     }
 
     /// What a client says when the launcher answers `answer`.

@@ -6,16 +6,22 @@
 
 use crate::client::{self, Client, Error};
 use crate::mapping;
-use crate::spawning::Spawning;
+use crate::sets::Sets;
+use crate::spawning::{self, Spawning};
 use posthaste_os::pmix::Pmix;
+use posthaste_os::process::{self, Image};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::time::Duration;
 
 /// The argument that makes an mpiexec serve the process at the other end of its standard input, which must be a socket.
 pub const SERVE: &str = "--posthaste-serve";
+
+/// How long an mpiexec that this process started has to answer when leave of it is taken.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// The connection of a rank to its launcher.
 ///
@@ -30,8 +36,15 @@ pub struct Launcher {
     has_left: bool,
     /// A process asked for this job.
     is_spawned: bool,
+    /// It was asked where they wait.
+    has_asked: bool,
     /// This process started it.
     is_own: bool,
+    /// It starts processes that programs of ours ask for. A launcher that speaks PMIx is not asked. Slurm starts them in a step that
+    /// waits for CPUs, and those of the allocation are taken by the steps that run.
+    starts_others: bool,
+    /// The mpiexec that does it otherwise.
+    helper: Option<Box<Self>>,
 }
 
 #[derive(Debug)]
@@ -59,7 +72,8 @@ impl Launcher {
     }
 
     /// Starts the mpiexec that is installed with this library, for a process that no launcher started: it then is the only
-    /// rank of its job, and may ask for others. The mpiexec ends when this process and all of those have.
+    /// rank of its job, and may ask for others. The mpiexec ends when this process and all of those have. It is no child of this
+    /// process, whose program may wait for its own, and has none of its descriptors but the standard streams.
     ///
     /// It is never looked for in `PATH`, where another library's would be found.
     ///
@@ -70,7 +84,7 @@ impl Launcher {
         let Some(mpiexec) = beside(&library) else {
             let library = library.display();
             return Err(Error::CannotSpawn(format!(
-                "no launcher started this process, and there is no mpiexec beside {library}"
+                "no launcher does it for this process, and there is no mpiexec of ours beside {library}"
             )));
         };
         Self::start_by(&mpiexec)
@@ -84,18 +98,38 @@ impl Launcher {
         let refused =
             |why: io::Error| Error::CannotSpawn(format!("{} cannot be started: {why}", mpiexec.display()));
         let (ours, theirs) = UnixStream::pair().map_err(refused)?;
-        let mut command = Command::new(mpiexec);
+        let environment: Vec<Vec<u8>> = std::env::vars_os()
+            .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
+            .collect();
+        let arguments = [mpiexec.as_os_str().as_bytes(), SERVE.as_bytes()];
         // Whoever has our streams reads what the new processes write. It outlives us if they do.
-        command.arg(SERVE).stdin(OwnedFd::from(theirs)).spawn().map_err(refused)?;
+        let image = Image::new(mpiexec, &arguments, &environment, None).map_err(refused)?;
+        process::start_apart(&image, theirs.as_fd()).map_err(refused)?;
+        drop(theirs);
         let mut client = Client::over(ours.into());
         client.init()?;
-        Ok(Self { is_own: true, is_spawned: false, ..Self::new(Kind::Pmi(client, None)) })
+        Ok(Self {
+            is_own: true,
+            is_spawned: false,
+            starts_others: true,
+            ..Self::new(Kind::Pmi(client, None))
+        })
     }
 
     fn new(kind: Kind) -> Self {
         // Before the variables of the job are spent.
         let is_spawned = std::env::var("PMI_SPAWNED").is_ok_and(|value| !["", "0"].contains(&value.trim()));
-        Self { kind, opening: 1, has_left: false, is_spawned, is_own: false }
+        Self {
+            starts_others: matches!(kind, Kind::Pmi(..))
+                && !is_in_foreign_step(|name| std::env::var_os(name).is_some()),
+            kind,
+            opening: 1,
+            has_left: false,
+            is_spawned,
+            has_asked: false,
+            is_own: false,
+            helper: None,
+        }
     }
 
     /// Begins the next opening: nobody has said anything yet. After leave was taken, the launcher is asked to let this rank in
@@ -220,6 +254,30 @@ impl Launcher {
         }
     }
 
+    /// Where those who asked for this job wait for it; `None` when nobody did, when it was a program of another library, or when
+    /// this was asked before: they wait once.
+    ///
+    /// # Errors
+    /// See [`Launcher::nodes`].
+    pub fn parents_port(&mut self) -> Result<Option<String>, Error> {
+        let waits = self.is_spawned && !std::mem::replace(&mut self.has_asked, true);
+        if waits { self.left_for_us(spawning::PARENTS_PORT) } else { Ok(None) }
+    }
+
+    /// Says that those who asked for this job have been met.
+    ///
+    /// # Errors
+    /// See [`Launcher::nodes`].
+    pub fn has_met_parents(&mut self) -> Result<(), Error> {
+        match &mut self.kind {
+            Kind::Pmi(client, space) => {
+                let space = own_space(client, space)?;
+                client.put(&space, spawning::MET, "1")
+            }
+            Kind::Pmix(_) => Ok(()),
+        }
+    }
+
     /// How many processes the launcher could start in all, with those that run; `None` when it does not say.
     ///
     /// # Errors
@@ -244,19 +302,41 @@ impl Launcher {
         }
     }
 
+    /// The process sets that the launcher knows; `None` when it does not say.
+    ///
+    /// # Errors
+    /// See [`Launcher::nodes`].
+    pub fn process_sets(&mut self) -> Result<Option<Sets>, Error> {
+        let (size, text) = (self.size(), Sets::gather(|key| self.left_for_us(key))?);
+        Ok(text.and_then(|text| Sets::parse(&text, size)))
+    }
+
     /// Asks for a new job and waits until the launcher says that its processes run. Gives an error code for each process
     /// that was asked for, 0 for one that runs.
     ///
     /// # Errors
     /// See [`Launcher::nodes`]; when none was started, or this launcher starts none: the reason.
     pub fn spawn(&mut self, request: &Spawning) -> Result<Vec<i32>, Error> {
+        self.spawner()?.spawn(request)
+    }
+
+    /// The connection on which processes are asked for: [`Client::ask_for`], then [`Client::hear_of`]. Where this launcher starts
+    /// none for a program of ours, it is that of an mpiexec of our own.
+    ///
+    /// # Errors
+    /// As [`Launcher::start`].
+    pub fn spawner(&mut self) -> Result<&mut Client, Error> {
         match &mut self.kind {
-            Kind::Pmi(client, _) => client.spawn(request),
-            Kind::Pmix(_) => Err(Error::CannotSpawn(
-                "this job was started by a PMIx launcher (Open MPI's mpirun, say), which is not asked for processes; \
-                 start it with posthaste's mpiexec"
-                    .into(),
-            )),
+            Kind::Pmi(client, _) if self.starts_others => Ok(client),
+            _ => {
+                if self.helper.is_none() {
+                    self.helper = Some(Box::new(Self::start()?));
+                }
+                match self.helper.as_mut().map(|helper| &mut helper.kind) {
+                    Some(Kind::Pmi(client, _)) => Ok(client),
+                    _ => Err(Error::CannotSpawn("our own mpiexec does not speak PMI".into())),
+                }
+            }
         }
     }
 
@@ -274,13 +354,25 @@ impl Launcher {
     /// Takes leave.
     ///
     /// # Errors
-    /// See [`Launcher::nodes`].
+    /// See [`Launcher::nodes`]. [`Error::Own`] is the end of an mpiexec that this process started, or its silence for five seconds;
+    /// leave of the launcher that started this process has been taken before.
     pub fn finalize(&mut self) -> Result<(), Error> {
+        self.finalize_within(FAREWELL)
+    }
+
+    fn finalize_within(&mut self, limit: Duration) -> Result<(), Error> {
         self.has_left = true;
-        match &mut self.kind {
+        let left = match &mut self.kind {
+            Kind::Pmi(client, _) if self.is_own => {
+                let left = client.wait_at_most(limit).and_then(|()| client.finalize());
+                left.map_err(|why| Error::Own(Box::new(why)))
+            }
             Kind::Pmi(client, _) => client.finalize(),
             Kind::Pmix(pmix) => pmix.finalize().map_err(Error::Library),
-        }
+        };
+        // What it has started may go on.
+        let helper = self.helper.take().map_or(Ok(()), |mut helper| helper.finalize_within(limit));
+        left.and(helper)
     }
 }
 
@@ -303,6 +395,11 @@ fn beside(file: &Path) -> Option<PathBuf> {
     let folder = file.parent()?;
     let places = [folder.parent().map(|prefix| prefix.join("bin/mpiexec")), Some(folder.join("mpiexec"))];
     places.into_iter().flatten().find(|place| place.is_file())
+}
+
+/// Whether a launcher that is not ours has put this process into a step of Slurm.
+fn is_in_foreign_step(has: impl Fn(&str) -> bool) -> bool {
+    has("SLURM_STEP_ID") && !has("POSTHASTE_NODE_FD")
 }
 
 /// A launcher that speaks PMIx has said where it listens.
@@ -341,6 +438,46 @@ mod tests {
         let said = Launcher::start_by(&prefix.join("bin/mpiexec")).unwrap_err().to_string();
         assert!(said.contains("bin/mpiexec cannot be started"), "{said}");
         std::fs::remove_dir_all(&prefix).unwrap();
+    }
+
+    /// A launcher that answers one request, or is silent, and the word with which it ends.
+    fn launcher(is_own: bool, answers: bool) -> (Launcher, UnixStream) {
+        use std::io::Write;
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        if answers {
+            theirs.write_all(b"cmd=finalize_ack rc=0\n").unwrap();
+        }
+        let kind = Kind::Pmi(Client::over(ours.into()), None);
+        (Launcher { is_own, ..Launcher::new(kind) }, theirs)
+    }
+
+    #[test]
+    fn leave_of_the_launcher_above_is_taken_whatever_became_of_our_own() {
+        use std::io::Read;
+        for is_dead in [true, false] {
+            let (mut above, mut asked) = launcher(false, true);
+            let (own, silent) = launcher(true, false);
+            let silent = Some(silent).filter(|_| !is_dead);
+            above.helper = Some(Box::new(own));
+            let said = above.finalize_within(Duration::from_millis(20)).unwrap_err().to_string();
+            let part = if is_dead { "Broken pipe" } else { "it has not answered for 0.02 s" };
+            assert!(
+                said.starts_with("the mpiexec that this process has started") && said.contains(part),
+                "{said}"
+            );
+            drop((above, silent));
+            let mut heard = String::new();
+            asked.read_to_string(&mut heard).unwrap();
+            assert_eq!(heard, "cmd=finalize\n");
+        }
+    }
+
+    #[test]
+    fn our_mpiexec_is_asked_in_a_step_of_slurm_and_slurm_is_not() {
+        let is_foreign = |names: &[&str]| is_in_foreign_step(|name| names.contains(&name));
+        assert!(is_foreign(&["SLURM_STEP_ID", "PMI_FD"]));
+        assert!(!is_foreign(&["SLURM_STEP_ID", "PMI_FD", "POSTHASTE_NODE_FD"]));
+        assert!(!is_foreign(&["PMI_FD"]));
     }
 
     #[test]

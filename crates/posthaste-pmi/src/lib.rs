@@ -5,7 +5,7 @@
 //! that family run under ours.
 //!
 //! Rooms, each using only those before it: [`mod@line`] (the text on the wire) → [`kvs`] (what the ranks say to each
-//! other) → [`spawning`] (what a rank asks the launcher to start) → [`client`] (a rank's side) → [`mapping`] (which rank is on which node) → [`launcher`] (all that a rank asks of
+//! other) → [`sets`] (which of them have a name together) → [`spawning`] (what a rank asks the launcher to start) → [`client`] (a rank's side) → [`mapping`] (which rank is on which node) → [`launcher`] (all that a rank asks of
 //! the launcher that started it) → [`server`] (the launcher's side, without I/O) → [`spawn`] (starting processes on
 //! this host and seeing them to their end) → [`hosts`] (the same on several hosts) → [`family`] (a job with all the jobs
 //! that its processes ask for: what mpiexec is).
@@ -14,6 +14,8 @@
 pub mod line;
 
 pub mod kvs;
+
+pub mod sets;
 
 pub mod spawning;
 

@@ -60,6 +60,8 @@ struct Member {
     phase: Phase,
     /// It has introduced itself, whatever it did then.
     has_come: bool,
+    /// It has asked where its parents wait.
+    has_asked: bool,
     /// A command of several lines.
     blocks: Blocks,
     application: usize,
@@ -74,6 +76,9 @@ pub struct Server {
     universe: i64,
     /// How its ranks are placed, which may be longer than what ranks may put.
     mapping: String,
+    /// Those who asked for this job wait for it at a port, and have been met.
+    has_parents: bool,
+    has_met: bool,
     members: Vec<Member>,
     kvs: Kvs,
     fence: Fence,
@@ -90,6 +95,8 @@ impl Server {
             name: name.into(),
             universe: size as i64,
             mapping: mapping.into(),
+            has_parents: false,
+            has_met: false,
             members: applications
                 .iter()
                 .map(|&application| Member { application, ..Member::default() })
@@ -104,6 +111,7 @@ impl Server {
     #[must_use]
     pub fn within(mut self, universe: i64, pairs: &[Pair]) -> Self {
         self.universe = universe;
+        self.has_parents = spawning::have_parents(pairs);
         for (key, value) in pairs {
             // What is too long is missing, which the rank that gets it learns.
             let _ = self.kvs.put(key, value);
@@ -111,14 +119,21 @@ impl Server {
         self
     }
 
-    /// Whether `rank` has ever introduced itself.
+    /// Whether `rank` has ever come as far as whoever asked for this job waits for: it has introduced itself, and asked for the
+    /// port of parents that have one.
     pub fn has_come(&self, rank: usize) -> bool {
-        self.members.get(rank).is_some_and(|member| member.has_come)
+        let is_there = |member: &Member| member.has_come && (member.has_asked || !self.has_parents);
+        self.members.get(rank).is_some_and(is_there)
+    }
+
+    /// Whether the job has said here that it has met those who asked for it.
+    pub fn has_met(&self) -> bool {
+        self.has_met
     }
 
     /// Whether all ranks here have.
     pub fn all_have_come(&self) -> bool {
-        self.members.iter().all(|member| member.has_come)
+        (0..self.members.len()).all(|rank| self.has_come(rank))
     }
 
     /// How far `rank` has come.
@@ -170,7 +185,7 @@ impl Server {
             "get_my_kvsname" => Emit::new("my_kvsname").pair("kvsname", &self.name).number("rc", 0),
             "get_universe_size" => Emit::new("universe_size").number("size", self.universe).number("rc", 0),
             "put" => self.put(line)?,
-            "get" => self.get(line)?,
+            "get" => self.get(rank, line)?,
             "barrier_in" => return Ok(self.barrier(rank)),
             "publish_name" | "lookup_name" | "unpublish_name" => {
                 return Ok(vec![Action::Ask { rank, line: text.to_string() }]);
@@ -206,6 +221,7 @@ impl Server {
             return Ok(failed("put", "no_such_kvsname"));
         }
         let (key, value) = (line.need("key")?, line.need("value")?);
+        self.has_met |= key == spawning::MET;
         Ok(match self.kvs.put(key, value) {
             Ok(()) => {
                 self.fresh.push((key.into(), value.into()));
@@ -215,13 +231,16 @@ impl Server {
         })
     }
 
-    fn get(&mut self, line: &Line<'_>) -> Result<Emit, BadLine> {
+    fn get(&mut self, rank: usize, line: &Line<'_>) -> Result<Emit, BadLine> {
         if line.need("kvsname")? != self.name {
             return Ok(failed("get", "no_such_kvsname"));
         }
         let found = match line.need("key")? {
             "PMI_process_mapping" => Some(self.mapping.as_str()),
-            key => self.kvs.get(key),
+            key => {
+                self.members[rank].has_asked |= key == spawning::PARENTS_PORT;
+                self.kvs.get(key)
+            }
         };
         Ok(match found {
             Some(value) => {
@@ -382,6 +401,23 @@ mod tests {
         assert_eq!(server.open(&[put, ("far".into(), "x".into())]), [out(0), out(1)]);
         assert_eq!(server.waiting(), None);
         assert!(ask(&mut server, 1, "cmd=get kvsname=job key=far").contains("value=x"));
+    }
+
+    #[test]
+    fn parents_are_told_of_a_job_that_asks_for_them() {
+        let mut server = job(&[0; 2]).within(2, &[(spawning::PARENTS_PORT.into(), "here".into())]);
+        for rank in 0..2 {
+            ask(&mut server, rank, "cmd=init pmi_version=1 pmi_subversion=1");
+        }
+        for rank in 0..2 {
+            assert!(!server.all_have_come(), "rank {rank} has not asked");
+            let said = ask(&mut server, rank, &format!("cmd=get kvsname=job key={}", spawning::PARENTS_PORT));
+            assert!(said.ends_with("value=here"), "{said}");
+        }
+        assert!(server.all_have_come());
+        let mut server = job(&[0]).within(2, &[("another".into(), "here".into())]);
+        ask(&mut server, 0, "cmd=init pmi_version=1 pmi_subversion=1");
+        assert!(server.all_have_come());
     }
 
     #[test]

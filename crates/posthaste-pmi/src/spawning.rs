@@ -16,8 +16,20 @@ const COUNTS: [&str; 2] = ["spawnssofar", "totspawns"];
 /// Most processes of one request: beyond it is a mistake.
 pub const MOST_PROCESSES: usize = 1 << 16;
 
+/// The key under which our programs leave the name of the port at which they wait for the new job. Each rank of it asks for this
+/// once, in MPI_Init; a job that never does leaves them waiting, so until then it is not said to run.
+pub const PARENTS_PORT: &str = "posthaste-parent-port";
+
+/// The key under which the new job says that it has met them.
+pub const MET: &str = "posthaste-met-parents";
+
 /// A key and its value.
 pub type Pair = (String, String);
+
+/// Whether who left these pairs for a new job waits for it at a port.
+pub fn have_parents(left: &[Pair]) -> bool {
+    left.iter().any(|pair| pair.0 == PARENTS_PORT)
+}
 
 /// Processes that run the same command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -247,6 +259,13 @@ pub fn refused(why: &str) -> Emit {
 
 /// The command of the answer.
 pub const ANSWER: &str = "spawn_result";
+/// The command of what follows unasked when a process of the new job ends before it has met those who wait for it.
+pub const LOST: &str = "spawn_lost";
+
+/// What is said of the job that was asked for as number `asked`, from 1 on.
+pub fn lost(asked: u32, why: &str) -> Emit {
+    Emit::new(LOST).number("asked", asked).pair("msg", &sendable_words(why))
+}
 
 /// What an answer says for a request of `count` processes: the error code of each of them, or why none was started.
 ///

@@ -14,10 +14,11 @@ fn main() -> Result<()> {
     let universe = posthaste::init()?;
     let world = universe.world();
     assert_eq!(world.size(), 2, "two ranks");
-    let (mut waited, mut awaited) = (f64::INFINITY, f64::INFINITY);
+    let [mut waited, mut awaited, mut joined] = [f64::INFINITY; 3];
     for _ in 0..BATCHES {
         waited = waited.min(batch(&world, wait_for_all)?);
         awaited = awaited.min(batch(&world, await_all)?);
+        joined = joined.min(batch(&world, join_tasks)?);
     }
     let mut one = [f64::INFINITY; 2];
     for _ in 0..5 {
@@ -25,8 +26,9 @@ fn main() -> Result<()> {
         one[1] = one[1].min(ping_pong(&world, true)?);
     }
     if world.rank() == 0 {
-        println!("result wait_10000 {waited}\nresult await_10000 {awaited}");
+        println!("result wait_10000 {waited}\nresult await_10000 {awaited}\nresult join_10000 {joined}");
         println!("result wait_one {}\nresult await_one {}", one[0], one[1]);
+        println!("result await_more {}", (one[1] - one[0]) * 1e3);
     }
     Ok(())
 }
@@ -56,14 +58,24 @@ fn wait_for_all(world: &Communicator<'_>, rooms: &mut [[u64; 1]]) -> Result<f64>
         let requests = requests?;
         world.send_one(0u8, 1, 1)?;
         let start = Instant::now();
-        for request in requests {
-            black_box(request.wait()?);
-        }
+        black_box(posthaste::wait_all(requests)?);
         Ok(start.elapsed().as_secs_f64() * 1e6)
     })
 }
 
 fn await_all(world: &Communicator<'_>, rooms: &mut [[u64; 1]]) -> Result<f64> {
+    world.scope_async(async |s| {
+        let requests: Result<Vec<_>> = rooms.iter_mut().map(|room| s.receive(room, 1, 0)).collect();
+        let requests = requests?;
+        world.send_one(0u8, 1, 1)?;
+        let start = Instant::now();
+        black_box(posthaste::join_all(requests).await?);
+        Ok(start.elapsed().as_secs_f64() * 1e6)
+    })
+}
+
+/// A set of futures, each with a waker of its own.
+fn join_tasks(world: &Communicator<'_>, rooms: &mut [[u64; 1]]) -> Result<f64> {
     world.scope_async(async |s| {
         let requests: Result<Vec<_>> = rooms.iter_mut().map(|room| s.receive(room, 1, 0)).collect();
         let requests = requests?;

@@ -9,8 +9,8 @@ fn main() -> posthaste::Result<()> {
 
     if rank == 0 {
         world.send_one(0u64, right, TAG)?;
-        let (sum, status) = world.receive_one::<u64>(left, TAG)?;
-        println!("the ranks add up to {sum}, says rank {}", status.source());
+        let (sum, _) = world.receive_one::<u64>(left, TAG)?;
+        println!("the ranks add up to {sum}, says rank {left}");
     } else {
         let (sum, _) = world.receive_one::<u64>(left, TAG)?;
         world.send_one(sum + rank as u64, right, TAG)?;

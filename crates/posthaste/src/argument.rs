@@ -13,25 +13,80 @@ use posthaste_core::wire::Envelope;
 use posthaste_core::world::Matched;
 
 /// Largest tag: every tag from 0 to this one is valid (MPI-5.0 §9.1.2, `MPI_TAG_UB`).
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// use posthaste::TAG_MAX;
+/// world.send(&1, 0, TAG_MAX)?;
+/// assert_eq!(world.receive_one::<i32>(0, TAG_MAX)?.1.tag(), TAG_MAX);
+/// # Ok(())
+/// # }
+/// ```
 pub const TAG_MAX: i32 = TAG_UB;
 
 /// The type of [`ANY`].
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// use posthaste::{ANY, Any, Source};
+/// assert_eq!(Source::from(Any), Source::from(ANY));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Any;
 
 /// The wildcard of receives and probes: a message from any rank, or with any tag (MPI-5.0 §3.2.4).
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// use posthaste::ANY;
+/// world.send(b"from whom?", 0, 17)?;
+/// let (_, status) = world.receive_vec::<u8>(ANY, ANY)?;
+/// assert_eq!((status.source(), status.tag()), (Some(0), 17));
+/// # Ok(())
+/// # }
+/// ```
 pub const ANY: Any = Any;
 
 /// Whom to send to: a rank, or `None` for nobody.
 ///
 /// A send to nobody does nothing (MPI-5.0 §3.10), which saves the special case at the border of a domain:
 /// the neighbour is an `Option<usize>`.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// use posthaste::Destination;
+/// let left: Option<usize> = world.rank().checked_sub(1);
+/// assert_eq!(Destination::from(left), if world.rank() == 0 { None.into() } else { (world.rank() - 1).into() });
+/// world.send(&[1.5], left, 0)?; // nothing happens on rank 0
+/// # if let Some(next) = Some(world.rank() + 1).filter(|next| *next < world.size()) { world.receive(&mut [0.0], next, 0)?; }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination(Option<usize>);
 
 /// Whom to receive from: a rank, [`ANY`], or `None` for nobody.
 ///
 /// A receive from nobody completes at once and leaves the buffer as it is (MPI-5.0 §3.10).
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let mut border = [7.5];
+/// assert_eq!(world.receive(&mut border, None, 0)?.source(), None);
+/// assert_eq!(border, [7.5]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source(Sender);
 
@@ -43,6 +98,18 @@ enum Sender {
 }
 
 /// The tag a message must have: a number from 0 to [`TAG_MAX`], or [`ANY`].
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// world.send(&1, 0, 5)?;
+/// world.send(&2, 0, 6)?;
+/// assert_eq!(world.receive_one::<i32>(0, 6)?.0, 2); // not the first one
+/// assert_eq!(world.receive_one::<i32>(0, posthaste::ANY)?.0, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag(Option<i32>);
 
@@ -158,6 +225,20 @@ pub(crate) fn root(rank: usize, size: i32) -> Checked<i32> {
 }
 
 /// What is known about a message received or found (MPI-5.0 §3.2.5).
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// world.send(&[1.5f32, 2.5], 0, 3)?;
+/// let status = world.probe(posthaste::ANY, posthaste::ANY)?;
+/// assert_eq!((status.source(), status.tag(), status.bytes()), (Some(0), 3, 8));
+/// assert_eq!((status.count::<f32>(), status.count::<[f64; 2]>()), (Some(2), None));
+/// assert!(!status.is_cancelled());
+/// # world.receive_vec::<f32>(0, 3)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     source: i32,
@@ -182,18 +263,30 @@ impl Status {
         })
     }
 
-    /// Rank of the sender in the communicator. When there is none ([`Status::is_from_nobody`]), `usize::MAX`,
-    /// which no call takes for a rank.
-    pub fn source(&self) -> usize {
-        usize::try_from(self.source).unwrap_or(usize::MAX)
+    /// Rank of the sender in the communicator; of an intercommunicator, in the other group. `None` when there was none: a receive
+    /// from nobody, one that was cancelled, or the status of a send. As it is, it is a destination or a source.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// use posthaste::ANY;
+    /// world.send(b"ping", 0, 3)?;
+    /// let (_, ping) = world.receive_vec::<u8>(ANY, ANY)?;
+    /// assert_eq!((ping.source(), ping.tag(), ping.bytes()), (Some(0), 3, 4));
+    /// world.send(b"pong", ping.source(), ping.tag())?; // back to whoever sent it
+    /// assert_eq!(world.receive_vec::<u8>(ping.source(), 3)?.0, b"pong");
+    /// assert_eq!(world.receive_vec::<u8>(None, 0)?.1.source(), None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_SOURCE", alias = "MPI_Status_get_source", alias = "source_rank")]
+    pub fn source(&self) -> Option<usize> {
+        somebody(self.source)
     }
 
-    /// Whether there was no sender: a receive from nobody (`None`), or the status of a send.
-    pub fn is_from_nobody(&self) -> bool {
-        self.source < 0
-    }
-
-    /// The message's tag. Negative when there was no message.
+    /// The message's tag. Negative when there was no message, which no call takes for a tag.
+    #[doc(alias = "MPI_TAG", alias = "MPI_Status_get_tag")]
     pub fn tag(&self) -> i32 {
         self.tag
     }
@@ -252,7 +345,7 @@ mod tests {
         let status = Status { source: 1, tag: 5, bytes: 12, cancelled: false };
         assert_eq!(status.count::<i32>(), Some(3));
         assert_eq!(status.count::<f64>(), None);
-        assert!(!status.is_from_nobody());
-        assert_eq!(Status { source: PROC_NULL, ..status }.source(), usize::MAX);
+        assert_eq!(status.source(), Some(1));
+        assert_eq!(Status { source: PROC_NULL, ..status }.source(), None);
     }
 }

@@ -1,17 +1,19 @@
 //! Communicators: who talks with whom, apart from everybody else.
 //!
-//! The operations on a communicator are in `point_to_point`, `collective` and `scope`; new ones are made in `create`. MPI-5.0 §7.2, §7.4.
+//! The operations on a communicator are in `point_to_point`, `collective` and `scope`; new ones are made in `create`; `faults`:
+//! what those do that are left when ranks end. MPI-5.0 §7.2, §7.4.
 //!
 //! What must stay true: a communicator lives within its [`Universe`], so nothing is sent after its end.
 
 mod create;
+mod faults;
 
 use std::fmt;
 use std::sync::Arc;
 
 use posthaste_core::coll::Schedule;
 use posthaste_core::comm::{Comm, Creation};
-use posthaste_core::error::Result as Checked;
+use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
 use posthaste_core::group::Comparison;
 use posthaste_core::ids::Peer;
 use posthaste_core::info::Info;
@@ -22,11 +24,27 @@ use crate::group::Group;
 use crate::universe::Universe;
 
 pub use create::SplitType;
+pub use faults::{Agreed, Deciding};
 
 /// A group of ranks that talk with each other: messages of different communicators never meet.
 ///
 /// Ranks count from 0 to `size() - 1`. A clone is the same communicator; [`Communicator::dup`] makes another one
 /// with the same ranks.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let (rank, size) = (world.rank(), world.size());
+/// assert!(rank < size);
+/// // A library talks in a communicator of its own.
+/// let own = world.dup()?;
+/// own.set_name("solver");
+/// own.send_one(rank, (rank + 1) % size, 0)?;
+/// assert_eq!(own.receive_one::<usize>((rank + size - 1) % size, 0)?.0, (rank + size - 1) % size);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 #[doc(alias = "MPI_Comm", alias = "SimpleCommunicator")]
 pub struct Communicator<'u> {
@@ -158,8 +176,27 @@ impl<'u> Communicator<'u> {
         self.comm.group().peer(self.comm.rank() as u32)
     }
 
-    /// Makes what has been planned.
+    /// Makes what has been planned for the ranks of one group.
     pub(crate) fn create(
+        &self,
+        call: &'static str,
+        plan: Checked<(Schedule, Creation)>,
+    ) -> Result<Option<Self>> {
+        self.named(call, self.of_one_group())?;
+        self.create_of_any(call, plan)
+    }
+
+    /// An error for what stands for the messages of an intercommunicator.
+    pub(crate) fn of_one_group(&self) -> Checked<()> {
+        if self.comm.remote().is_none() {
+            return Ok(());
+        }
+        let (got, expected) = ("the messages of an intercommunicator", "a communicator of one group");
+        Err(Cause::invalid(ErrorClass::Comm, "comm", got, expected))
+    }
+
+    /// Makes what has been planned.
+    pub(crate) fn create_of_any(
         &self,
         call: &'static str,
         plan: Checked<(Schedule, Creation)>,

@@ -5,6 +5,8 @@
 //!
 //! What must stay true: nobody waits when there is nothing left to wait for.
 
+use std::future::poll_fn;
+
 use posthaste_core::world::Operation;
 
 use crate::argument::Status;
@@ -140,6 +142,34 @@ pub fn wait_all<'scope>(requests: impl IntoIterator<Item = Request<'scope>>) -> 
     ended.into_iter().collect()
 }
 
+/// Awaits the ends of all requests, as [`wait_all`] waits for them. The task is woken for one at a time, so ten thousand cost little
+/// more than a wait for each, which is not so with combinators that have a waker for each of their futures.
+///
+/// # Errors
+/// As [`wait_all`].
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let mut buffer = [0; 3];
+/// world.scope_async(async |s| {
+///     let requests = [s.receive(&mut buffer, 0, 0)?, s.send(&[1, 2, 3], 0, 0)?];
+///     assert_eq!(posthaste::join_all(requests).await?[0].count::<i32>(), Some(3));
+///     Ok(())
+/// })
+/// # }
+/// ```
+#[doc(alias = "MPI_Waitall")]
+pub async fn join_all<'scope>(requests: impl IntoIterator<Item = Request<'scope>>) -> Result<Vec<Status>> {
+    let requests = requests.into_iter();
+    let mut ended = Vec::with_capacity(requests.size_hint().0);
+    for mut request in requests {
+        ended.push(poll_fn(|context| request.poll_patiently(context.waker())).await);
+    }
+    ended.into_iter().collect()
+}
+
 /// Whether all requests are over, and their statuses if so (`MPI_Testall`); again at every later call.
 ///
 /// # Errors
@@ -161,8 +191,7 @@ pub fn wait_all<'scope>(requests: impl IntoIterator<Item = Request<'scope>>) -> 
 /// ```
 #[doc(alias = "MPI_Testall")]
 pub fn test_all(requests: &mut [Request<'_>]) -> Result<Option<Vec<Status>>> {
-    Operation::find_over(&awaited(requests).1);
-    if requests.iter().any(|request| request.awaited().is_some_and(|operation| !operation.is_over())) {
+    if !Operation::are_over(&awaited(requests).1) {
         return Ok(None);
     }
     (0..requests.len()).map(|at| tell(requests, at)).collect::<Result<_>>().map(Some)

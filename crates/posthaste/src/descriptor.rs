@@ -62,6 +62,16 @@ impl Descriptor {
     }
 
     /// A waker that makes the descriptor readable.
+    ///
+    /// ```
+    /// let universe = posthaste::init_with_progress()?;
+    /// let descriptor = universe.descriptor()?;
+    /// descriptor.drain();
+    /// descriptor.waker().wake();
+    /// let mut watched = [rustix::event::PollFd::new(&descriptor, rustix::event::PollFlags::IN)];
+    /// assert_eq!(rustix::event::poll(&mut watched, None).unwrap(), 1);
+    /// # Ok::<(), posthaste::Error>(())
+    /// ```
     pub fn waker(&self) -> Waker {
         Waker::from(Arc::clone(&self.bell))
     }

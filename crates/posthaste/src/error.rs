@@ -8,6 +8,19 @@
 use std::fmt;
 
 use posthaste_core::error::Error as Cause;
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// use posthaste::ErrorClass;
+/// let error = world.send(&1, 0, -5).unwrap_err();
+/// assert_eq!(error.class(), ErrorClass::Tag);
+/// assert_eq!((error.class().name(), error.class().text()), ("MPI_ERR_TAG", ErrorClass::Tag.text()));
+/// assert!(ErrorClass::ALL.contains(&ErrorClass::Truncate));
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
 pub use posthaste_core::error::ErrorClass;
 
 /// Result with [`Error`].
@@ -50,6 +63,21 @@ impl Error {
     /// The call that failed, by its name in this crate, such as `all_reduce`.
     pub fn call(&self) -> &'static str {
         self.0.call
+    }
+
+    /// The rank in the world of the process that has ended, if that is what went wrong: one that the call needed. The class is
+    /// [`ErrorClass::ProcAborted`] then. A process of another job has a number beyond the ranks of the world.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// let universe = posthaste::init()?;
+    /// let error = universe.world().send(&[1u8], 9, 0).unwrap_err();
+    /// assert_eq!(error.lost_rank(), None); // nobody has rank 9, and so nobody was lost
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn lost_rank(&self) -> Option<usize> {
+        self.0.cause.lost_process().map(|process| process as usize)
     }
 
     /// The rank in the world on which it failed; `None` when it had none yet.

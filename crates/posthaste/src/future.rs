@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use crate::argument::Status;
 use crate::communicator::Communicator;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scope::{Request, Scope};
 use crate::universe::Universe;
 
@@ -132,7 +132,37 @@ impl Communicator<'_> {
     where
         F: for<'scope> AsyncFnOnce(&Scope<'scope, 'env>) -> Result<R>,
     {
-        self.scope(|s| self.engine().block_on("scope_async", body(s)))
+        self.try_scope_async(body)
+    }
+
+    /// As [`Communicator::scope_async`], with a body that fails with any error type into which an [`Error`] can be turned; see
+    /// [`Communicator::try_scope`].
+    ///
+    /// # Errors
+    /// As [`Communicator::scope`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let mut text = [0; 2];
+    /// let number = world.try_scope_async(async |s| {
+    ///     let received = s.receive(&mut text, 0, 0)?;
+    ///     s.send(b"42", 0, 0)?.await?;
+    ///     received.await?;
+    ///     let number: u8 = "42".parse()?; // an error of the standard library, were it none
+    ///     Ok::<_, Box<dyn std::error::Error>>(number)
+    /// })?;
+    /// assert_eq!((number, &text), (42, b"42"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn try_scope_async<'env, F, R, E>(&'env self, body: F) -> std::result::Result<R, E>
+    where
+        F: for<'scope> AsyncFnOnce(&Scope<'scope, 'env>) -> std::result::Result<R, E>,
+        E: From<Error>,
+    {
+        self.try_scope(|s| self.engine().block_on("scope_async", body(s)))
     }
 }
 

@@ -1,8 +1,11 @@
 //! Intercommunicators: two groups of processes that send to each other.
 //!
-//! MPI-5.0 §7.6.
+//! MPI-5.0 §7.6. What all ranks of both groups do together is in `between`.
 //!
-//! What must stay true: ranks in messages are those of the other group, and what is for one group alone is no method here.
+//! What must stay true: ranks in messages are those of the other group. What stands for the messages alone
+//! ([`Intercommunicator::messages`]) refuses what is for one group.
+
+mod between;
 
 use std::fmt;
 
@@ -16,8 +19,39 @@ use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::group::Group;
 
+pub use between::{InterPlans, InterScope, Root};
+
 /// Two groups of processes: a message goes from one to the other, and ranks are those of the other group
 /// ([`Communicator::intercommunicator`]).
+///
+/// The blocking calls for messages are methods; [`Intercommunicator::messages`] has all other forms of them. In a collective operation
+/// what one group gives, the other one gets; [`Root`] says whose the root is. Each has a nonblocking form in
+/// [`Intercommunicator::scope`], and a persistent one by [`Intercommunicator::persistent`].
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// # if world.size() == 1 { return Ok(()); } // two groups need two ranks
+/// // The even ranks and the odd ones, led by the ranks 0 and 1 of the world.
+/// let side = world.rank() % 2;
+/// let half = world.split(Some(side), 0)?.expect("every rank has a color");
+/// let bridge = (half.rank() == 0).then_some((&world, 1 - side));
+/// let others = half.intercommunicator(0, bridge, 0)?;
+/// assert_eq!(others.size() + others.remote_size(), world.size());
+/// assert_eq!((others.rank(), others.group().size()), (half.rank(), half.size()));
+/// assert_eq!(others.remote_group().rank(), None);
+///
+/// if half.rank() == 0 {
+///     others.send(&[world.rank()], 0, 0)?;
+///     assert_eq!(others.probe(0, 0)?.count::<usize>(), Some(1));
+///     assert_eq!(others.receive_vec::<usize>(0, 0)?.0, [1 - side]);
+/// }
+/// let whole = others.merge(side == 1)?; // the odd ranks come second
+/// assert_eq!(whole.size(), world.size());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 #[doc(alias = "MPI_Intercomm", alias = "InterCommunicator")]
 pub struct Intercommunicator<'u>(Communicator<'u>);
@@ -32,16 +66,18 @@ impl<'u> Communicator<'u> {
     /// # Errors
     /// A leader that is no rank; a leader without a bridge; a negative tag; groups that share a process; a rank that has ended.
     ///
-    /// ```no_run
+    /// ```
     /// # fn main() -> posthaste::Result<()> {
     /// # let universe = posthaste::init()?;
     /// # let world = universe.world();
     /// // The even ranks and the odd ones, led by the ranks 0 and 1 of the world.
     /// let half = world.split(Some(world.rank() % 2), 0)?.expect("every rank has a color");
     /// let bridge = (half.rank() == 0).then_some((&world, 1 - world.rank() % 2));
-    /// let others = half.intercommunicator(0, bridge, 0)?;
-    /// if half.rank() < others.remote_size() {
-    ///     others.send(&[world.rank()], half.rank(), 0)?;
+    /// let others = half.intercommunicator(0, bridge, 0);
+    /// if world.size() == 1 {
+    ///     assert!(others.is_err(), "there is no odd rank");
+    /// } else if half.rank() < others.as_ref().map_or(0, |others| others.remote_size()) {
+    ///     others?.send(&[world.rank()], half.rank(), 0)?;
     /// }
     /// # Ok(())
     /// # }
@@ -54,6 +90,7 @@ impl<'u> Communicator<'u> {
         tag: i32,
     ) -> Result<Intercommunicator<'u>> {
         const CALL: &str = "intercommunicator";
+        self.named(CALL, self.of_one_group())?;
         let engine = self.engine();
         let local_leader = self.named(CALL, argument::root(leader, self.core().size()))?;
         // Who is no leader is not asked; a leader without one tells its group.
@@ -86,6 +123,20 @@ fn no_bridge() -> Cause {
 }
 
 impl<'u> Intercommunicator<'u> {
+    pub(crate) fn new(communicator: Communicator<'u>) -> Self {
+        Self(communicator)
+    }
+
+    /// Waits for all ranks of both groups and ends the connections with those of other jobs that are in no other communicator with
+    /// this rank (`MPI_Comm_disconnect`, MPI-5.0 §11.10.4). All ranks of both call it, when they have nothing more to say.
+    ///
+    /// # Errors
+    /// A rank that has ended.
+    #[doc(alias = "MPI_Comm_disconnect")]
+    pub fn disconnect(self) -> Result<()> {
+        self.0.disconnect()
+    }
+
     /// This process's rank in its own group (`MPI_Comm_rank`).
     #[doc(alias = "MPI_Comm_rank")]
     pub fn rank(&self) -> usize {
@@ -127,11 +178,41 @@ impl<'u> Intercommunicator<'u> {
         const CALL: &str = "merge";
         let comm = &self.0;
         let plan = comm.core().plan_merge(high, || comm.engine().allocate_context_from(comm.core()));
-        let made = comm.create(CALL, plan)?;
+        let made = comm.create_of_any(CALL, plan)?;
         comm.named(
             CALL,
             made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no communicator")),
         )
+    }
+
+    /// All other calls for messages, where ranks are those of the other group: in a scope, persistent, partitioned, as futures and
+    /// streams, in any mode.
+    ///
+    /// What is for one group is refused there: collective operations, and making communicators
+    /// ([`ErrorClass::Comm`](crate::ErrorClass::Comm)).
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// # if world.size() == 1 { return Ok(()); } // two groups need two ranks
+    /// # let side = world.rank() % 2;
+    /// # let half = world.split(Some(side), 0)?.expect("every rank has a color");
+    /// # let others = half.intercommunicator(0, (half.rank() == 0).then_some((&world, 1 - side)), 0)?;
+    /// let (mine, mut theirs) = ([world.rank()], [0]);
+    /// if half.rank() == 0 {
+    ///     others.messages().scope(|s| {
+    ///         s.receive(&mut theirs, 0, 0)?;
+    ///         s.send(&mine, 0, 0).map(drop)
+    ///     })?;
+    ///     assert_eq!(theirs[0], 1 - side);
+    /// }
+    /// assert_eq!(others.messages().barrier().unwrap_err().class(), posthaste::ErrorClass::Comm);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn messages(&self) -> &Communicator<'u> {
+        &self.0
     }
 
     /// As [`Communicator::send`], to a rank of the other group.

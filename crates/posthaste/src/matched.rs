@@ -210,7 +210,8 @@ impl<'scope> Scope<'scope, '_> {
     /// Starts to receive a message that was taken out of the queue (`MPI_Imrecv`).
     ///
     /// # Errors
-    /// When there is no memory for another request.
+    /// When there is no memory for another request; the message is lost then, and its sender goes on. [`Message::receive`] needs
+    /// none of those that `POSTHASTE_REQUESTS` limits.
     ///
     /// ```
     /// # fn main() -> posthaste::Result<()> {
@@ -248,6 +249,11 @@ impl Drop for Message<'_> {
 impl fmt::Debug for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let status = self.status();
-        write!(f, "Message({} bytes from {} with tag {})", status.bytes(), status.source(), status.tag())
+        match status.source() {
+            Some(rank) => {
+                write!(f, "Message({} bytes from {rank} with tag {})", status.bytes(), status.tag())
+            }
+            None => f.write_str("Message(from nobody)"),
+        }
     }
 }

@@ -100,6 +100,20 @@ pub struct UserOperation<T> {
 
 /// What can combine elements of `T`: an [`Operation`], or a borrowed [`UserOperation`] on them.
 ///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// use posthaste::{Communicator, Operation, Reduction, Result};
+/// fn of_all<R: Reduction<u64>>(world: &Communicator<'_>, by: R) -> Result<u64> {
+///     world.all_reduce_one(world.rank() as u64 + 1, by)
+/// }
+/// let least = Operation::from_fn(|a: &[u64], b: &mut [u64]| a.iter().zip(b).for_each(|(a, b)| *b = *a.min(b)), true);
+/// assert_eq!(of_all(&world, Operation::Minimum)?, of_all(&world, &least)?);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// A function of another type than that of the buffers does not compile:
 ///
 /// ```compile_fail,E0277
@@ -171,7 +185,12 @@ impl Operation {
 
     /// As core spells it.
     pub(crate) fn op(self) -> Op {
-        let predefined = match self {
+        self.predefined().into()
+    }
+
+    /// The same, of those that every rank knows.
+    pub(crate) fn predefined(self) -> Predefined {
+        match self {
             Self::Sum => Predefined::Sum,
             Self::Product => Predefined::Prod,
             Self::Minimum => Predefined::Min,
@@ -184,8 +203,7 @@ impl Operation {
             Self::LogicalAnd => Predefined::Land,
             Self::LogicalOr => Predefined::Lor,
             Self::LogicalXor => Predefined::Lxor,
-        };
-        predefined.into()
+        }
     }
 }
 

@@ -25,6 +25,32 @@ use crate::operation::Operation;
 use crate::point_to_point::outcome;
 
 /// A buffer that an operation can own: vectors, boxed slices and [`Memory`] of numbers.
+///
+/// A type of the program can be one: it owns its elements.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// use posthaste::OwnedBuffer;
+/// struct Field { values: Vec<f64>, name: &'static str }
+///
+/// impl OwnedBuffer for Field {
+///     type Element = f64;
+///     fn elements(&self) -> &[f64] { &self.values }
+///     fn elements_mut(&mut self) -> &mut [f64] { &mut self.values }
+/// }
+///
+/// let field = Field { values: vec![1.0; 8], name: "pressure" };
+/// let (summed, field) = world.all_reduce_owned(field, posthaste::Operation::Sum).wait();
+/// summed?;
+/// assert_eq!((field.name, field.elements()[7]), ("pressure", world.size() as f64));
+/// let mut list = vec![1, 2, 3];
+/// list.elements_mut()[0] = 0;
+/// assert_eq!(list.elements(), [0, 2, 3]);
+/// # Ok(())
+/// # }
+/// ```
 pub trait OwnedBuffer: Send + 'static {
     /// What is in it.
     type Element: Equivalence;
@@ -56,10 +82,26 @@ buffer!(Vec<T>, Box<[T]>, Memory<T>);
 
 /// An operation under way that owns its buffers: a future of its outcome and the buffers.
 ///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let mut receive = world.receive_owned(vec![0; 3], 0, 7);
+/// let send = world.send_owned(vec![1, 2, 3], 0, 7);
+/// let ((received, numbers), (sent, _)) = universe.block_on(futures::future::join(&mut receive, send));
+/// assert_eq!((received?.count::<i32>(), numbers), (Some(3), vec![1, 2, 3]));
+/// sent?;
+/// drop(world.receive_owned(vec![0; 3], 0, 7)); // nobody sends another one: it is taken back
+/// # Ok(())
+/// # }
+/// ```
+///
 /// Dropped, it is not waited for, and nobody writes into memory that has been freed: a receive that has no message yet is
 /// taken back, and so the message is another receive's; anything else goes on, and its buffers are freed when it is over. (A
 /// message that has begun to arrive is lost with the receive. [`Incoming`](crate::Incoming) loses none.) Forgotten
 /// ([`std::mem::forget`]), it goes on, and its buffers are never freed.
+///
+/// Polled or waited for again after it has given its buffers back, it panics, as futures may.
 ///
 /// It is no future of other threads, as its [`Universe`](crate::Universe) is none of theirs, and its buffers cannot be reached:
 ///
@@ -170,6 +212,17 @@ impl<'u> Communicator<'u> {
     ///
     /// # Errors
     /// In the outcome: as the blocking form.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let (copied, numbers) = world.broadcast_owned(vec![world.rank(); 2], 0).wait();
+    /// copied?;
+    /// assert_eq!(numbers, [0, 0]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn broadcast_owned<B: OwnedBuffer>(&self, data: B, root: usize) -> InFlight<'u, B> {
         self.start_collective("broadcast_owned", data, |data| {
             Collective::bcast(self.core(), data.elements_mut(), self::root(root, self.core().size())?)
@@ -181,6 +234,19 @@ impl<'u> Communicator<'u> {
     ///
     /// # Errors
     /// In the outcome: as the blocking form.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let sum = world.all_reduce_owned(vec![1.0, 2.0], posthaste::Operation::Sum);
+    /// // … compute something else …
+    /// let (summed, sums) = universe.block_on(sum);
+    /// summed?;
+    /// assert_eq!(sums[0], world.size() as f64);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn all_reduce_owned<B: OwnedBuffer>(&self, data: B, operation: Operation) -> InFlight<'u, B> {
         self.start_collective("all_reduce_owned", data, |data| {
             Collective::allreduce_in_place(self.core(), data.elements_mut(), &operation.op())
@@ -191,6 +257,17 @@ impl<'u> Communicator<'u> {
     ///
     /// # Errors
     /// In the outcome: as the blocking form.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let (gathered, (_, all)) = world.all_gather_owned(vec![world.rank()], vec![0; world.size()]).wait();
+    /// gathered?;
+    /// assert_eq!(all, Vec::from_iter(0..world.size()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn all_gather_owned<B, A>(&self, data: B, all: A) -> InFlight<'u, (B, A)>
     where
         B: OwnedBuffer,
@@ -208,7 +285,10 @@ impl<'u> Communicator<'u> {
         buffers: B,
         plan: impl for<'a> FnOnce(&'a mut B) -> Checked<Collective<'a>>,
     ) -> InFlight<'u, B> {
-        self.start_owned(call, buffers, |buffers| plan(buffers).map(Transfer::Collective))
+        self.start_owned(call, buffers, |buffers| {
+            self.of_one_group()?;
+            plan(buffers).map(Transfer::Collective)
+        })
     }
 
     fn start_owned<B: Send + 'static>(

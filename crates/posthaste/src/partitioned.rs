@@ -16,6 +16,40 @@ use crate::point_to_point::outcome;
 /// A partitioned send ([`Communicator::partitioned_send`]).
 ///
 /// One that is dropped while it is active keeps its memory for good.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let mut send = world.partitioned_send::<u32>(2, 3, 0, 0)?;
+/// let mut receive = world.partitioned_receive::<u32>(1, 6, 0, 0)?;
+/// receive.start()?;
+/// send.start()?;
+/// send.partition_mut(1)?.fill(5);
+/// send.ready(1)?;
+/// let error = send.partition_mut(1).unwrap_err();
+/// assert!(error.to_string().contains("which is ready"), "it may be on its way: {error}");
+/// let error = send.wait().unwrap_err();
+/// assert!(error.to_string().contains("partition 0 not ready"), "nothing would ever end: {error}");
+/// send.ready(0)?;
+/// send.wait()?;
+/// receive.wait()?;
+/// assert_eq!(receive.partition(0)?, [0, 0, 0, 5, 5, 5]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// While a partition is being filled nothing leaves:
+///
+/// ```compile_fail,E0499
+/// # let universe = posthaste::init().unwrap();
+/// # let world = universe.world();
+/// let mut send = world.partitioned_send::<u32>(2, 3, 0, 0).unwrap();
+/// send.start().unwrap();
+/// let first = send.partition_mut(0).unwrap();
+/// send.ready(0).unwrap(); // error: cannot borrow as mutable more than once
+/// first[0] = 5;
+/// ```
 #[doc(alias = "MPI_Psend_init")]
 pub struct PartitionedSend<'u, T: Equivalence> {
     communicator: Communicator<'u>,
@@ -25,6 +59,35 @@ pub struct PartitionedSend<'u, T: Equivalence> {
 /// A partitioned receive ([`Communicator::partitioned_receive`]).
 ///
 /// One that is dropped while it is active keeps its memory for good.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let mut receive = world.partitioned_receive::<f32>(2, 4, 0, 9)?;
+/// let mut send = world.partitioned_send::<f32>(2, 4, 0, 9)?;
+/// receive.start()?;
+/// assert!(!receive.has_arrived(0)?);
+/// assert!(receive.partition(0).is_err(), "it has not arrived");
+/// send.start()?;
+/// send.ready_all(0..2)?;
+/// while receive.test()?.is_none() {}
+/// send.wait()?;
+/// assert_eq!(receive.partition(1)?, [0.0; 4]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Who looks at a partition does not start the next round:
+///
+/// ```compile_fail,E0502
+/// # let universe = posthaste::init().unwrap();
+/// # let world = universe.world();
+/// let mut receive = world.partitioned_receive::<f32>(2, 4, 0, 9).unwrap();
+/// let first = receive.partition(0).unwrap();
+/// receive.start().unwrap(); // error: cannot borrow as mutable because it is borrowed
+/// println!("{first:?}");
+/// ```
 #[doc(alias = "MPI_Precv_init")]
 pub struct PartitionedReceive<'u, T: Equivalence> {
     communicator: Communicator<'u>,
@@ -36,7 +99,7 @@ impl<'u> Communicator<'u> {
     /// divide the same bytes otherwise.
     ///
     /// # Errors
-    /// A rank or a tag that does not exist; more partitions than `i32::MAX`.
+    /// A rank or a tag that does not exist; more partitions than `i32::MAX`; no memory.
     ///
     /// ```
     /// # fn main() -> posthaste::Result<()> {
@@ -77,7 +140,7 @@ impl<'u> Communicator<'u> {
     /// wildcards.
     ///
     /// # Errors
-    /// A rank or a tag that does not exist; more partitions than `i32::MAX`.
+    /// A rank or a tag that does not exist; more partitions than `i32::MAX`; no memory.
     ///
     /// ```
     /// # fn main() -> posthaste::Result<()> {
@@ -85,7 +148,7 @@ impl<'u> Communicator<'u> {
     /// # let world = universe.world();
     /// let mut nothing = world.partitioned_receive::<u8>(2, 10, None, 0)?;
     /// nothing.start()?;
-    /// assert!(nothing.wait()?.is_from_nobody());
+    /// assert!(nothing.wait()?.source().is_none());
     /// # Ok(())
     /// # }
     /// ```
@@ -120,6 +183,33 @@ impl<T: Equivalence> PartitionedSend<'_, T> {
     #[doc(alias = "MPI_Pready")]
     pub fn ready(&mut self, partition: usize) -> Result<()> {
         self.communicator.named("ready", self.end.ready(partition))
+    }
+
+    /// Lets several partitions leave (`MPI_Pready_range`, `MPI_Pready_list`): a range of numbers, or any list.
+    ///
+    /// # Errors
+    /// As [`PartitionedSend::ready`]; those before the wrong one have left.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let mut send = world.partitioned_send::<u8>(4, 10, 0, 0)?;
+    /// let mut receive = world.partitioned_receive::<u8>(2, 20, 0, 0)?;
+    /// receive.start()?;
+    /// send.start()?;
+    /// send.ready_all(0..2)?;
+    /// send.ready_all([3, 2])?;
+    /// send.wait()?;
+    /// receive.wait()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Pready_range")]
+    #[doc(alias = "MPI_Pready_list")]
+    pub fn ready_all(&mut self, partitions: impl IntoIterator<Item = usize>) -> Result<()> {
+        let all = partitions.into_iter().try_for_each(|partition| self.end.ready(partition));
+        self.communicator.named("ready_all", all)
     }
 }
 

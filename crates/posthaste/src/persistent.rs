@@ -19,6 +19,41 @@ use crate::point_to_point::outcome;
 /// A send that is started again and again, of elements that are its own ([`Communicator::persistent_send`]).
 ///
 /// A value that is dropped waits until the operation is over.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let mut send = world.persistent_send(&[0; 3], 0, 0)?;
+/// for round in 1..4 {
+///     send.data_mut()?.fill(round);
+///     send.start()?;
+///     assert!(send.is_active() && send.data().is_err());
+///     assert_eq!(world.receive_vec::<i32>(0, 0)?.0, [round; 3]);
+///     send.wait()?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Who holds its elements cannot start it, and it ends before its universe:
+///
+/// ```compile_fail,E0499
+/// # let universe = posthaste::init().unwrap();
+/// # let world = universe.world();
+/// let mut send = world.persistent_send(&[0; 3], 0, 0).unwrap();
+/// let elements = send.data_mut().unwrap();
+/// send.start().unwrap(); // error: cannot borrow as mutable more than once
+/// elements[0] = 5;
+/// ```
+///
+/// ```compile_fail,E0505
+/// # let universe = posthaste::init().unwrap();
+/// # let world = universe.world();
+/// let mut send = world.persistent_send(&[0; 3], 0, 0).unwrap();
+/// universe.finalize().unwrap(); // error: cannot move out because it is borrowed
+/// send.start().unwrap();
+/// ```
 #[doc(alias = "MPI_Request")]
 pub struct PersistentSend<'u, T: Equivalence> {
     communicator: Communicator<'u>,
@@ -32,6 +67,33 @@ pub struct PersistentSend<'u, T: Equivalence> {
 /// A receive that is started again and again, into elements that are its own ([`Communicator::persistent_receive`]).
 ///
 /// A value that is dropped takes back a receive that has no message yet, and waits until any other is over.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let mut receive = world.persistent_receive::<i32>(3, 0, 0)?;
+/// receive.start()?;
+/// receive.cancel();
+/// assert!(receive.wait()?.is_cancelled() && !receive.is_active());
+/// receive.start()?;
+/// world.send(&[1, 2, 3], 0, 0)?;
+/// while receive.test()?.is_none() {}
+/// assert_eq!(receive.data()?, [1, 2, 3]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Who looks at its elements cannot start it:
+///
+/// ```compile_fail,E0502
+/// # let universe = posthaste::init().unwrap();
+/// # let world = universe.world();
+/// let mut receive = world.persistent_receive::<i32>(3, 0, 0).unwrap();
+/// let elements = receive.data().unwrap();
+/// receive.start().unwrap(); // error: cannot borrow as mutable because it is borrowed
+/// println!("{elements:?}");
+/// ```
 #[doc(alias = "MPI_Request")]
 pub struct PersistentReceive<'u, T: Equivalence> {
     communicator: Communicator<'u>,
@@ -159,7 +221,7 @@ impl<'u> Communicator<'u> {
     /// Prepares a receive of up to `len` elements (`MPI_Recv_init`), of which every number is 0 at first.
     ///
     /// # Errors
-    /// A rank or a tag that does not exist.
+    /// A rank or a tag that does not exist; no memory.
     ///
     /// ```
     /// # fn main() -> posthaste::Result<()> {
@@ -183,8 +245,9 @@ impl<'u> Communicator<'u> {
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<PersistentReceive<'u, T>> {
-        let (from, tag) = self.named("persistent_receive", self.pattern(from.into(), tag.into()))?;
-        let operation = Persistent::new(self.engine(), len);
+        const CALL: &str = "persistent_receive";
+        let (from, tag) = self.named(CALL, self.pattern(from.into(), tag.into()))?;
+        let operation = self.named(CALL, Persistent::new(self.engine(), len))?;
         Ok(PersistentReceive { communicator: self.clone(), operation, from, tag })
     }
 
@@ -198,7 +261,7 @@ impl<'u> Communicator<'u> {
     ) -> Result<PersistentSend<'u, T>> {
         let to = self.named(call, to.number(self.peers()))?;
         let tag = self.named(call, Tag::from(tag).number())?;
-        let mut operation = Persistent::new(self.engine(), data.len());
+        let mut operation = self.named(call, Persistent::new(self.engine(), data.len()))?;
         self.named(call, operation.elements_mut())?.copy_from_slice(data);
         Ok(PersistentSend { communicator: self.clone(), operation, to, tag, mode })
     }

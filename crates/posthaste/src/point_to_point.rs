@@ -24,16 +24,18 @@ impl Communicator<'_> {
     /// # Errors
     /// A rank or a tag that does not exist; a receiver that has ended.
     ///
-    /// ```no_run
+    /// ```
     /// # fn main() -> posthaste::Result<()> {
     /// # let universe = posthaste::init()?;
     /// let world = universe.world();
+    /// let last = world.size() - 1;
     /// if world.rank() == 0 {
-    ///     world.send(&[1.5, 2.5, 3.5], 1, 7)?;
-    /// } else if world.rank() == 1 {
+    ///     world.send(&[1.5, 2.5, 3.5], last, 7)?; // a job of one sends to itself: it is short
+    /// }
+    /// if world.rank() == last {
     ///     let mut values = [0.0; 3];
     ///     let status = world.receive(&mut values, 0, 7)?;
-    ///     assert_eq!(status.count::<f64>(), Some(3));
+    ///     assert_eq!((status.count::<f64>(), values), (Some(3), [1.5, 2.5, 3.5]));
     /// }
     /// # Ok(())
     /// # }
@@ -166,7 +168,7 @@ impl Communicator<'_> {
     /// world.send(&[1u8, 2], 0, 5)?; // short enough to wait at the receiver, which is this rank
     /// let mut buffer = [0u8; 4];
     /// let status = world.receive(&mut buffer, ANY, ANY)?;
-    /// assert_eq!((buffer, status.source(), status.tag()), ([1, 2, 0, 0], 0, 5));
+    /// assert_eq!((buffer, status.source(), status.tag()), ([1, 2, 0, 0], Some(0), 5));
     /// # Ok(())
     /// # }
     /// ```
@@ -206,7 +208,7 @@ impl Communicator<'_> {
         const CALL: &str = "receive_one";
         let mut buffer = [zeroed::<T>()];
         let status = self.receive_segment(CALL, RecvBuf::new(&mut buffer), from.into(), tag.into())?;
-        if status.bytes() != packed_size::<T>() as u64 && !status.is_from_nobody() {
+        if status.bytes() != packed_size::<T>() as u64 && status.source().is_some() {
             return self.named(CALL, Err(not_one::<T>(status.bytes())));
         }
         Ok((buffer[0], status))
@@ -303,6 +305,57 @@ impl Communicator<'_> {
         let data = buffer.to_vec();
         let exchanged = self.exchange(SendBuf::new(&data), to, send_tag, RecvBuf::new(buffer), from, tag);
         self.named("send_receive_replace", exchanged)
+    }
+
+    /// The bytes of a message with this content, without padding (`MPI_Pack`, MPI-5.0 §5.2). They mean the same to every rank of this
+    /// job on machines of one kind; `Communicator::send_value` (feature `serde`) writes what all machines read.
+    ///
+    /// # Errors
+    /// No memory.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let matrix = [1u16, 2, 3, 4];
+    /// let mut packed = world.pack(&posthaste::Strided::new(&matrix, 1, 2, 2)?)?; // a column
+    /// packed.extend(world.pack(&7.5)?);
+    /// world.send(&packed, 0, 0)?;
+    ///
+    /// let (bytes, _) = world.receive_vec::<u8>(0, 0)?;
+    /// let (mut column, mut number) = ([0u16; 2], 0.0);
+    /// world.unpack(&bytes[..4], &mut column)?;
+    /// world.unpack(&bytes[4..], &mut number)?;
+    /// assert_eq!((column, number), ([2, 4], 7.5));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Pack", alias = "MPI_Pack_size")]
+    pub fn pack<B: Buffer + ?Sized>(&self, data: &B) -> Result<Vec<u8>> {
+        self.named("pack", self.engine().pack(data.lent()))
+    }
+
+    /// Puts what [`Communicator::pack`] has written where a receive would (`MPI_Unpack`). Nothing is unsafe about it: whatever the bytes
+    /// are, they are numbers.
+    ///
+    /// # Errors
+    /// More or fewer bytes than `buffer` takes ([`ErrorClass::Truncate`]).
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let mut numbers = [0u32; 2];
+    /// world.unpack(&world.pack(&[3u32, 4])?, &mut numbers)?;
+    /// assert_eq!(numbers, [3, 4]);
+    /// let error = world.unpack(&[0; 7], &mut numbers).unwrap_err();
+    /// assert!(error.to_string().contains("is 7, expected 8"), "{error}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Unpack", alias = "unpack_into")]
+    pub fn unpack<B: BufferMut + ?Sized>(&self, bytes: &[u8], buffer: &mut B) -> Result<()> {
+        self.named("unpack", self.engine().unpack(bytes, buffer.lent_mut()))
     }
 
     /// What a receive looks for, as core spells it.

@@ -7,29 +7,97 @@ use std::fmt;
 use std::task::{Poll, Waker};
 
 use posthaste_core::error::Result as Checked;
-use posthaste_core::slice::{RecvBuf, SendBuf};
+use posthaste_core::request;
+use posthaste_core::slice::{Buffer, RecvBuf, SendBuf};
 use posthaste_core::wire::Mode;
 use posthaste_core::world;
 
 use crate::argument::{Destination, Source, Status, Tag};
 use crate::communicator::Communicator;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::point_to_point::outcome;
 
 /// Starts operations that go on while the program does; see [`Communicator::scope`].
+///
+/// Beside the messages here it has the nonblocking forms of all collective operations, under the names and with the arguments of
+/// the blocking ones.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// use posthaste::{Operation, Result, Scope};
+/// // Part of a scope's body, as a function.
+/// fn begin<'scope>(s: &Scope<'scope, '_>, mine: &'scope [f64], sums: &'scope mut [f64]) -> Result<()> {
+///     s.barrier()?;
+///     s.all_reduce(mine, sums, Operation::Sum).map(drop)
+/// }
+/// let (mine, mut sums) = ([1.0; 4], [0.0; 4]);
+/// world.scope(|s| begin(s, &mine, &mut sums))?;
+/// assert_eq!(sums, [world.size() as f64; 4]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Scope<'scope, 'env: 'scope> {
     communicator: &'env Communicator<'env>,
     operations: world::Scope<'scope, 'env>,
 }
 
 /// An operation under way. Dropping it does not end the operation: the scope waits for it.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let mut room = [0; 2];
+/// world.scope_async(async |s| {
+///     let received = s.receive(&mut room, 0, 0)?;
+///     s.send(&[3, 4], 0, 0)?.wait()?; // it is waited for,
+///     assert_eq!(received.await?.bytes(), 8); // or awaited
+///     Ok(())
+/// })?;
+/// assert_eq!(room, [3, 4]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// There is none that stands for nothing, none that has been freed, and none of another scope. It is completed once,
+///
+/// ```compile_fail,E0382
+/// # let universe = posthaste::init().unwrap();
+/// # let world = universe.world();
+/// world.scope(|s| {
+///     let sent = s.send(&[1], 0, 0)?;
+///     sent.wait()?;
+///     sent.wait() // error: use of moved value
+/// }).unwrap();
+/// ```
+///
+/// and by its own thread:
+///
+/// ```compile_fail,E0277
+/// # let universe = posthaste::init().unwrap();
+/// # let world = universe.world();
+/// world.scope(|s| {
+///     let sent = s.send(&[1], 0, 0)?;
+///     std::thread::scope(|threads| threads.spawn(|| sent.wait()).join().unwrap()) // error: cannot be sent between threads
+/// }).unwrap();
+/// ```
+#[doc(alias = "MPI_Request")]
 pub struct Request<'scope> {
-    call: &'static str,
     communicator: &'scope Communicator<'scope>,
     operation: world::Operation<'scope>,
-    done: Option<Result<Status>>,
-    /// Whether somebody has been told that it is over.
-    is_told: bool,
+    done: Done,
+}
+
+/// What is known of the end of a request.
+enum Done {
+    /// Nothing.
+    No,
+    /// How it ended; nobody has been told.
+    Known(Result<Status>),
+    /// How it ended, which somebody has been told.
+    Told(Result<Status>),
 }
 
 impl<'u> Communicator<'u> {
@@ -115,6 +183,19 @@ impl<'u> Communicator<'u> {
     /// }).unwrap();
     /// ```
     ///
+    /// It cannot be moved or dropped, not even when its request has been forgotten:
+    ///
+    /// ```compile_fail,E0505
+    /// # let universe = posthaste::init().unwrap();
+    /// # let world = universe.world();
+    /// let mut buffer = vec![0; 4];
+    /// world.scope(|s| {
+    ///     std::mem::forget(s.receive(&mut buffer, 0, 0)?);
+    ///     drop(buffer); // error: cannot move out because it is borrowed
+    ///     Ok(())
+    /// }).unwrap();
+    /// ```
+    ///
     /// And a request cannot leave its scope:
     ///
     /// ```compile_fail
@@ -123,9 +204,47 @@ impl<'u> Communicator<'u> {
     /// let data = [1, 2, 3, 4];
     /// let request = world.scope(|s| s.send(&data, 0, 0)).unwrap(); // error: lifetime may not live long enough
     /// ```
+    ///
+    /// [`Communicator::try_scope`] has a body that fails with an error type of its own.
     pub fn scope<'env, F, R>(&'env self, body: F) -> Result<R>
     where
         F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> Result<R>,
+    {
+        self.try_scope(body)
+    }
+
+    /// As [`Communicator::scope`], with a body that fails with any error type into which an [`Error`] can be turned.
+    ///
+    /// # Errors
+    /// As [`Communicator::scope`].
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// #[derive(Debug)]
+    /// enum Failure { Mpi(posthaste::Error), NotANumber }
+    /// impl From<posthaste::Error> for Failure {
+    ///     fn from(error: posthaste::Error) -> Self { Self::Mpi(error) }
+    /// }
+    ///
+    /// let mut room = [0.0];
+    /// let checked = world.try_scope(|s| {
+    ///     let received = s.receive(&mut room, 0, 0)?; // an error of posthaste
+    ///     let sent = [f64::NAN];
+    ///     world.send(&sent, 0, 0)?;
+    ///     received.wait()?;
+    ///     if sent[0].is_nan() { Err(Failure::NotANumber) } else { Ok(()) } // one of the program
+    /// });
+    /// assert!(matches!(checked, Err(Failure::NotANumber)));
+    /// assert!(matches!(world.try_scope(|s| Ok(s.send(&room, 9, 0).map(drop)?)), Err(Failure::Mpi(_))));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn try_scope<'env, F, R, E>(&'env self, body: F) -> std::result::Result<R, E>
+    where
+        F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> std::result::Result<R, E>,
+        E: From<Error>,
     {
         self.engine().scope(|operations| {
             // A panic or an error leaves the rest to the end of core's scope.
@@ -143,6 +262,21 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     ///
     /// # Errors
     /// A rank or a tag that does not exist.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let data = vec![1.5; 1000];
+    /// let mut got = vec![0.0; 1000];
+    /// world.scope(|s| {
+    ///     s.send(&data, 0, 0)?;
+    ///     world.receive(&mut got, 0, 0).map(drop)
+    /// })?;
+    /// assert_eq!(got, data);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[doc(alias = "MPI_Isend", alias = "immediate_send")]
     pub fn send(
         &self,
@@ -209,10 +343,138 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         self.start_send("send_ready", data.into(), to.into(), tag, Mode::Ready)
     }
 
+    /// Sends in buffered mode (`MPI_Ibsend`); see [`Communicator::send_buffered`]. The request is over at once, and the data may be
+    /// changed.
+    ///
+    /// # Errors
+    /// As [`Communicator::send_buffered`].
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let mut data = vec![1; 1 << 20];
+    /// let mut got = vec![0; 1 << 20];
+    /// world.scope(|s| {
+    ///     let mut sent = s.send_buffered(&data, 0, 0)?;
+    ///     data.fill(2); // what was sent is a copy
+    ///     assert!(sent.test()?.is_some(), "nobody has received it, and it is over");
+    ///     s.receive(&mut got, 0, 0).map(drop)
+    /// })?;
+    /// assert_eq!((got[0], data[0]), (1, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Ibsend", alias = "immediate_buffered_send")]
+    pub fn send_buffered<B: Buffer + ?Sized>(
+        &self,
+        data: &B,
+        to: impl Into<Destination>,
+        tag: i32,
+    ) -> Result<Request<'scope>> {
+        const CALL: &str = "send_buffered";
+        self.communicator.buffered(CALL, data.lent(), to.into(), tag)?;
+        let request = self.started(CALL, Ok(self.operations.over()))?;
+        Ok(Request { done: Done::Known(Ok(Status::of(&request::Status::EMPTY))), ..request })
+    }
+
+    /// Starts to send one message and to receive another (`MPI_Isendrecv`); see [`Communicator::send_receive`]. The request is over
+    /// when both are, and its status is that of the message that was received.
+    ///
+    /// # Errors
+    /// A rank or a tag that does not exist.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let (rank, size) = (world.rank(), world.size());
+    /// let (mine, mut theirs) = ([rank; 3], [0; 3]);
+    /// world.scope(|s| {
+    ///     let both = s.send_receive(&mine, (rank + 1) % size, 0, &mut theirs, (rank + size - 1) % size, 0)?;
+    ///     // … compute something else …
+    ///     assert_eq!(both.wait()?.source(), Some((rank + size - 1) % size));
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(theirs, [(rank + size - 1) % size; 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Isendrecv")]
+    pub fn send_receive(
+        &self,
+        data: impl Into<SendBuf<'scope>>,
+        to: impl Into<Destination>,
+        send_tag: i32,
+        buffer: impl Into<RecvBuf<'scope>>,
+        from: impl Into<Source>,
+        receive_tag: impl Into<Tag>,
+    ) -> Result<Request<'scope>> {
+        const CALL: &str = "send_receive";
+        let communicator = self.communicator;
+        let (from, tag) = communicator.named(CALL, communicator.pattern(from.into(), receive_tag.into()))?;
+        let to = communicator.named(CALL, to.into().number(communicator.peers()))?;
+        let (outgoing, incoming) = ((data.into(), to, send_tag), (buffer.into(), from, tag));
+        self.started(CALL, self.operations.exchange(CALL, communicator.core(), outgoing, incoming))
+    }
+
+    /// The same with one buffer: what is in it is sent, and what comes replaces it (`MPI_Isendrecv_replace`); see
+    /// [`Communicator::send_receive_replace`].
+    ///
+    /// # Errors
+    /// A rank or a tag that does not exist; no memory for a copy of the buffer.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let (rank, size) = (world.rank(), world.size());
+    /// let mut values = [rank; 3];
+    /// world.scope(|s| {
+    ///     s.send_receive_replace(&mut values, (rank + 1) % size, 0, (rank + size - 1) % size, 0).map(drop)
+    /// })?;
+    /// assert_eq!(values, [(rank + size - 1) % size; 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Isendrecv_replace")]
+    pub fn send_receive_replace(
+        &self,
+        buffer: impl Into<RecvBuf<'scope>>,
+        to: impl Into<Destination>,
+        send_tag: i32,
+        from: impl Into<Source>,
+        receive_tag: impl Into<Tag>,
+    ) -> Result<Request<'scope>> {
+        const CALL: &str = "send_receive_replace";
+        let communicator = self.communicator;
+        let (from, tag) = communicator.named(CALL, communicator.pattern(from.into(), receive_tag.into()))?;
+        let to = communicator.named(CALL, to.into().number(communicator.peers()))?;
+        let comm = communicator.core();
+        let ends = ((to, send_tag), (from, tag));
+        self.started(CALL, self.operations.exchange_in_place(CALL, comm, buffer.into(), ends.0, ends.1))
+    }
+
     /// Starts to receive into a slice, one element or a view (`MPI_Irecv`); see [`Communicator::receive`].
     ///
     /// # Errors
     /// A rank or a tag that does not exist.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let (mut number, mut list) = (0, [0; 2]);
+    /// world.scope(|s| {
+    ///     s.receive(&mut number, 0, 1)?;
+    ///     s.receive(&mut list, posthaste::ANY, 2)?;
+    ///     world.send(&[3, 4], 0, 2)?;
+    ///     world.send(&5, 0, 1)
+    /// })?;
+    /// assert_eq!((number, list), (5, [3, 4]));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[doc(alias = "MPI_Irecv", alias = "immediate_receive_into")]
     pub fn receive(
         &self,
@@ -248,6 +510,11 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         self.started(call, self.operations.irecv(call, communicator.core(), (buffer, from, tag)))
     }
 
+    /// That of operations which are started elsewhere.
+    pub(crate) fn of(communicator: &'env Communicator<'env>, operations: world::Scope<'scope, 'env>) -> Self {
+        Self { communicator, operations }
+    }
+
     pub(crate) fn communicator(&self) -> &'env Communicator<'env> {
         self.communicator
     }
@@ -263,11 +530,11 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         operation: Checked<world::Operation<'scope>>,
     ) -> Result<Request<'scope>> {
         let operation = self.communicator.named(call, operation)?;
-        Ok(Request { call, communicator: self.communicator, operation, done: None, is_told: false })
+        Ok(Request { communicator: self.communicator, operation, done: Done::No })
     }
 
     /// Waits for everything; the error is that of the operation started first.
-    fn finish(&self) -> Result<()> {
+    pub(crate) fn finish(&self) -> Result<()> {
         let mut result = Ok(());
         while let Some((call, status)) = self.operations.wait_for_last() {
             if let Err(error) = self.communicator.named(call, status.and_then(outcome)) {
@@ -284,27 +551,58 @@ impl<'scope> Request<'scope> {
     ///
     /// # Errors
     /// What went wrong with the message: one longer than the buffer, a peer that has ended.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let mut room = [0u8; 2];
+    /// world.scope(|s| {
+    ///     let received = s.receive(&mut room, 0, 0)?;
+    ///     s.send(b"too long", 0, 0)?;
+    ///     assert_eq!(received.wait().unwrap_err().class(), posthaste::ErrorClass::Truncate);
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
     #[doc(alias = "MPI_Wait")]
-    pub fn wait(mut self) -> Result<Status> {
-        if let Some(done) = self.done.take() {
-            return done;
+    pub fn wait(self) -> Result<Status> {
+        match self.done {
+            Done::No => told(self.communicator, self.operation.wait()),
+            Done::Known(done) | Done::Told(done) => done,
         }
-        self.communicator.named(self.call, self.operation.wait().and_then(outcome))
     }
 
     /// Says whether the operation is over (`MPI_Test`), and its status if so; again at every later call.
     ///
     /// # Errors
     /// As [`Request::wait`].
-    #[doc(alias = "MPI_Test")]
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let mut room = [0u8; 5];
+    /// world.scope(|s| {
+    ///     let mut received = s.receive(&mut room, 0, 0)?;
+    ///     assert!(received.test()?.is_none());
+    ///     s.send(b"hello", 0, 0)?;
+    ///     while received.test()?.is_none() { /* compute */ }
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Test", alias = "MPI_Request_get_status")]
     pub fn test(&mut self) -> Result<Option<Status>> {
-        if self.done.is_none() {
-            let tested = self.communicator.named(self.call, self.operation.test())?;
-            let Some(status) = tested else { return Ok(None) };
-            self.done = Some(self.communicator.named(self.call, outcome(status)));
-        }
-        self.is_told = true;
-        self.done.clone().transpose()
+        let done = match std::mem::replace(&mut self.done, Done::No) {
+            Done::No => match self.operation.test() {
+                None => return Ok(None),
+                Some(ended) => told(self.communicator, ended),
+            },
+            Done::Known(done) | Done::Told(done) => done,
+        };
+        self.done = Done::Told(done.clone());
+        done.map(Some)
     }
 
     /// Cancels the operation where that is still possible (`MPI_Cancel`, MPI-5.0 §3.8.4): a receive that has no message yet, a send whose
@@ -325,31 +623,43 @@ impl<'scope> Request<'scope> {
     /// ```
     #[doc(alias = "MPI_Cancel")]
     pub fn cancel(&mut self) {
-        if self.done.is_none() {
+        if matches!(self.done, Done::No) {
             self.operation.cancel();
         }
     }
 
     /// Its operation, unless somebody has been told of its end.
     pub(crate) fn awaited(&self) -> Option<&world::Operation<'scope>> {
-        if self.is_told { None } else { Some(&self.operation) }
+        if matches!(self.done, Done::Told(_)) { None } else { Some(&self.operation) }
     }
 }
 
 impl Request<'_> {
     /// As [`Request::test`], without a step; `waker` is woken at the end.
     pub(crate) fn poll_end(&mut self, waker: &Waker) -> Poll<Result<Status>> {
-        if self.done.is_none() {
-            let status = match self.operation.poll(waker) {
-                Ok(Poll::Pending) => return Poll::Pending,
-                Ok(Poll::Ready(status)) => outcome(status),
-                Err(why) => Err(why),
-            };
-            self.done = Some(self.communicator.named(self.call, status));
-        }
-        self.is_told = true;
-        self.done.clone().map_or(Poll::Pending, Poll::Ready)
+        let done = match std::mem::replace(&mut self.done, Done::No) {
+            Done::No => match self.operation.poll(waker) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(ended) => told(self.communicator, ended),
+            },
+            Done::Known(done) | Done::Told(done) => done,
+        };
+        self.done = Done::Told(done.clone());
+        Poll::Ready(done)
     }
+
+    /// The same for a task that does nothing else meanwhile; afterwards it is polled no more.
+    pub(crate) fn poll_patiently(&mut self, waker: &Waker) -> Poll<Result<Status>> {
+        match std::mem::replace(&mut self.done, Done::No) {
+            Done::No => self.operation.poll_patiently(waker).map(|ended| told(self.communicator, ended)),
+            Done::Known(done) | Done::Told(done) => Poll::Ready(done),
+        }
+    }
+}
+
+/// How an operation ended.
+fn told(communicator: &Communicator<'_>, (call, status): world::Told) -> Result<Status> {
+    communicator.named(call, status.and_then(outcome))
 }
 
 impl fmt::Debug for Scope<'_, '_> {
@@ -361,6 +671,9 @@ impl fmt::Debug for Scope<'_, '_> {
 
 impl fmt::Debug for Request<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Request({}, {})", self.call, if self.done.is_some() { "over" } else { "under way" })
+        match self.operation.call() {
+            Some(call) => write!(f, "Request({call}, under way)"),
+            None => f.write_str("Request(over)"),
+        }
     }
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use posthaste_core::error::{Error as Cause, ErrorClass};
 use posthaste_core::group::Group;
-use posthaste_core::world::PROCESS_SETS;
 
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
@@ -43,16 +42,17 @@ impl Session {
         Universe::session().map(|part| Self { part })
     }
 
-    /// The names of the process sets (`MPI_Session_get_nth_pset`): `mpi://WORLD`, all ranks; `mpi://SELF`, this one;
-    /// `mpix://SHARED`, those that share memory with it.
+    /// The names of the process sets that this rank is in (`MPI_Session_get_nth_pset`): `mpi://WORLD`, all ranks; `mpi://SELF`, this
+    /// one; `mpix://SHARED`, those that share memory with it; `mpix://NODE/0` or another number, the ranks of its node; under our
+    /// mpiexec `mpix://PROGRAM/0` or another number, the ranks of its program, and those of `mpiexec -pset`.
     ///
     /// ```
     /// # let session = posthaste::Session::begin()?;
-    /// assert!(session.process_sets().contains(&"mpi://SELF"));
+    /// assert!(session.process_sets().contains(&"mpi://SELF".to_owned()));
     /// # Ok::<(), posthaste::Error>(())
     /// ```
-    pub fn process_sets(&self) -> &'static [&'static str] {
-        &PROCESS_SETS
+    pub fn process_sets(&self) -> Vec<String> {
+        self.part.engine().process_sets()
     }
 
     /// The ranks of the world that are in a process set, in their order (`MPI_Group_from_session_pset`).
@@ -66,6 +66,7 @@ impl Session {
     /// assert!(session.ranks("mpi://NOBODY").unwrap_err().to_string().contains("expected one of mpi://WORLD"));
     /// # Ok::<(), posthaste::Error>(())
     /// ```
+    #[doc(alias = "MPI_Group_from_session_pset")]
     pub fn ranks(&self, process_set: &str) -> Result<Vec<usize>> {
         let set = self.named("ranks", self.part.engine().process_set(process_set))?;
         Ok(set.peers().map(posthaste_core::ids::Peer::index).collect())
@@ -76,6 +77,7 @@ impl Session {
     ///
     /// # Errors
     /// A name that no set has; a tag that is too long; when a rank has ended.
+    #[doc(alias = "MPI_Comm_create_from_group")]
     pub fn communicator(&self, process_set: &str, tag: &str) -> Result<Communicator<'_>> {
         let set = self.named("communicator", self.part.engine().process_set(process_set))?;
         self.make(set, tag)
@@ -94,6 +96,7 @@ impl Session {
     /// assert_eq!(back.rank(), all.size() - 1 - all.rank());
     /// # Ok::<(), posthaste::Error>(())
     /// ```
+    #[doc(alias = "MPI_Comm_create_from_group")]
     pub fn communicator_of(&self, ranks: &[usize], tag: &str) -> Result<Communicator<'_>> {
         let ranks: Vec<i32> = ranks.iter().map(|rank| i32::try_from(*rank).unwrap_or(i32::MAX)).collect();
         let all = self.part.engine().founding().group();
@@ -105,6 +108,15 @@ impl Session {
     ///
     /// # Errors
     /// None today.
+    ///
+    /// ```
+    /// let session = posthaste::Session::begin()?;
+    /// session.finalize()?;
+    /// posthaste::Session::begin()?.finalize()
+    /// # .map_err(|error: posthaste::Error| error)?;
+    /// # Ok::<(), posthaste::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Session_finalize")]
     pub fn finalize(self) -> Result<()> {
         self.part.finalize()
     }

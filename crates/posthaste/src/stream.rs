@@ -20,11 +20,28 @@ use posthaste_core::world::{Ended, Listener, Owned, Transfer, Unexpected};
 use crate::argument::{Source, Status, Tag};
 use crate::communicator::Communicator;
 use crate::error::Result;
+use crate::matched::Message;
 use crate::point_to_point::{outcome, room, whole};
 
 const CALL: &str = "incoming";
 
 /// The messages from somebody, one after the other, each in a vector of its length.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// use futures::StreamExt;
+/// for number in 0..3u32 {
+///     world.send(&vec![number; number as usize], 0, 4)?;
+/// }
+/// // It is a `Stream`, with all that the crate `futures` has for one.
+/// let sums = world.incoming::<u32>(posthaste::ANY, 4)?.take(3).map(|message| message.map(|(list, _)| list.iter().sum()));
+/// let sums: Vec<posthaste::Result<u32>> = universe.block_on(sums.collect());
+/// assert_eq!(sums.into_iter().collect::<posthaste::Result<Vec<_>>>()?, [0, 1, 4]);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// A stream of messages from nobody is empty; any other goes on for ever, unless the sender is lost: then it tells so and ends.
 /// To wait for the next message together with something else, [`Incoming::next`] may be dropped and called again: the
@@ -33,12 +50,14 @@ pub struct Incoming<'u, T: Equivalence> {
     communicator: Communicator<'u>,
     pattern: (i32, i32),
     listener: Option<Listener>,
+    /// A message whose receive could not be started.
+    held: Option<Unexpected>,
     receiving: Option<Receiving<'u, T>>,
     over: bool,
 }
 
 struct Receiving<'u, T: Equivalence> {
-    message: Owned<'u, Vec<T>>,
+    message: Owned<'u, (Vec<T>, Option<Unexpected>)>,
     bytes: u64,
     no_memory: Option<Cause>,
 }
@@ -47,7 +66,8 @@ impl<'u> Communicator<'u> {
     /// The messages from rank `from` with tag `tag`, either of which may be [`ANY`](crate::ANY).
     ///
     /// # Errors
-    /// A rank or a tag that does not exist. For each message as [`Communicator::receive_vec`].
+    /// A rank or a tag that does not exist. For each message as [`Communicator::receive_vec`]; where that is for lack of memory for
+    /// another request, the message stays the next one.
     ///
     /// ```
     /// # let universe = posthaste::init()?;
@@ -59,7 +79,7 @@ impl<'u> Communicator<'u> {
     /// universe.block_on(async {
     ///     for expected in ["one", "and another"] {
     ///         let (text, status) = messages.next().await.expect("it goes on")?;
-    ///         assert_eq!((text, status.source()), (expected.as_bytes().to_vec(), 0));
+    ///         assert_eq!((text, status.source()), (expected.as_bytes().to_vec(), Some(0)));
     ///     }
     ///     Ok::<(), posthaste::Error>(())
     /// })?;
@@ -71,7 +91,14 @@ impl<'u> Communicator<'u> {
         tag: impl Into<Tag>,
     ) -> Result<Incoming<'u, T>> {
         let pattern = self.named(CALL, self.pattern(from.into(), tag.into()))?;
-        Ok(Incoming { communicator: self.clone(), pattern, listener: None, receiving: None, over: false })
+        Ok(Incoming {
+            communicator: self.clone(),
+            pattern,
+            listener: None,
+            held: None,
+            receiving: None,
+            over: false,
+        })
     }
 
     /// Receives a message of any length, as [`Communicator::receive_vec`] does. Dropped before a message has come, it takes
@@ -106,12 +133,29 @@ impl<T: Equivalence> Incoming<'_, T> {
             Ok(buffer) => (buffer, None),
             Err(why) => (Vec::new(), Some(why)),
         };
-        let started = self.communicator.engine().start_owned(self.communicator.core(), buffer, |buffer| {
-            Ok(Transfer::Matched(RecvBuf::new(buffer), Some(message)))
+        let (engine, comm) = (self.communicator.engine(), self.communicator.core());
+        let started = engine.start_owned(comm, (buffer, Some(message)), |(buffer, message)| {
+            Ok(Transfer::Matched(RecvBuf::new(buffer), message))
         });
-        let message = started.map_err(|(why, _)| why)?;
-        self.receiving = Some(Receiving { message, bytes, no_memory });
-        Ok(())
+        match started {
+            Ok(message) => {
+                self.receiving = Some(Receiving { message, bytes, no_memory });
+                Ok(())
+            }
+            Err((why, (_, message))) => {
+                self.held = message;
+                Err(why)
+            }
+        }
+    }
+}
+
+impl<T: Equivalence> Drop for Incoming<'_, T> {
+    fn drop(&mut self) {
+        // Its sender may wait for somebody to receive it.
+        if self.held.is_some() {
+            drop(Message::new(&self.communicator, self.held.take()));
+        }
     }
 }
 
@@ -131,9 +175,14 @@ impl<T: Equivalence> Stream for Incoming<'_, T> {
             if incoming.over {
                 return Poll::Ready(None);
             }
-            let Incoming { communicator, pattern, listener, over, .. } = incoming;
-            let found =
-                communicator.engine().poll_message(communicator.core(), *pattern, listener, context.waker());
+            let Incoming { communicator, pattern, listener, held, over, .. } = incoming;
+            let found = match held.take() {
+                Some(message) => Ok(Poll::Ready(Some(message))),
+                None => {
+                    let engine = communicator.engine();
+                    engine.poll_message(communicator.core(), *pattern, listener, context.waker())
+                }
+            };
             let begun = match found {
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(Some(message))) => incoming.begin(message),
@@ -154,7 +203,10 @@ impl<T: Equivalence> Stream for Incoming<'_, T> {
 }
 
 impl<T: Equivalence> Receiving<'_, T> {
-    fn received(self, (status, buffer): Ended<Vec<T>>) -> Checked<(Vec<T>, Status)> {
+    fn received(
+        self,
+        (status, (buffer, _)): Ended<(Vec<T>, Option<Unexpected>)>,
+    ) -> Checked<(Vec<T>, Status)> {
         let status = status?;
         self.no_memory.map_or(Ok(()), Err)?;
         let status = outcome(status)?;

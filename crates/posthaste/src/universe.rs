@@ -9,12 +9,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use posthaste_core::buffer::{Equivalence, Memory};
+use posthaste_core::comm::Comm;
 use posthaste_core::error::{Result as Checked, say};
 use posthaste_core::instance::{self, Job, Share, Threads};
 use posthaste_core::world::{Buffered, Calls, World};
 
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
+use crate::intercommunicator::Intercommunicator;
 
 /// Exit code of a job that ends because one of its ranks panicked: the one Rust gives to a panic.
 const PANICKED: i32 = 101;
@@ -44,6 +46,8 @@ const CALLS: Calls = Calls {
 /// have to do; between, the process remains a member of its job. (After a `MPI_Finalize` that closed the engine this depends on
 /// the launcher: posthaste's `mpiexec` lets a rank in again.)
 ///
+/// A job that another one has started connects with it here ([`Universe::parent`]).
+///
 /// # Errors
 /// When the launcher asked for a job that cannot be joined, or not again; when there is not enough memory; when another thread
 /// has the engine and it was not opened for several threads (`MPI_Init_thread` with `MPI_THREAD_MULTIPLE`, or
@@ -59,15 +63,15 @@ const CALLS: Calls = Calls {
 /// # Ok::<(), posthaste::Error>(())
 /// ```
 pub fn init() -> Result<Universe> {
-    let joined = instance::share(Threads::This, CALLS).map_err(|cause| Error::new("init", None, cause))?;
-    Ok(Universe { joined, buffered: Buffered::default(), ended: false })
+    Universe::join("init", Threads::This)
 }
 
 /// As [`init`], with a thread that keeps transfers going while the program does not call (as `POSTHASTE_PROGRESS_THREAD=1` has
 /// it for every program): for executors that know nothing of posthaste, and for [`Universe::descriptor`].
 ///
 /// # Errors
-/// As [`init`]; when the engine is open already and was opened for one thread; when the system gives no thread.
+/// As [`init`]; when the engine is open already and was opened for one thread, or for several that do not call at the same time
+/// (`MPI_THREAD_SERIALIZED` and below); when the system gives no thread.
 ///
 /// ```
 /// let universe = posthaste::init_with_progress()?;
@@ -78,14 +82,22 @@ pub fn init() -> Result<Universe> {
 /// ```
 pub fn init_with_progress() -> Result<Universe> {
     const CALL: &str = "init_with_progress";
-    let joined = instance::share(Threads::Several, CALLS).map_err(|cause| Error::new(CALL, None, cause))?;
-    let universe = Universe { joined, buffered: Buffered::default(), ended: false };
+    let universe = Universe::join(CALL, Threads::WithProgress)?;
     universe.world().named(CALL, universe.joined.ensure_progress_thread())?;
     Ok(universe)
 }
 
 /// This process's part in the job: a share of its engine ([`init`]). The end of the last share is the rank's end
 /// (`MPI_Finalize`): it waits for all other ranks. That of an earlier one lets what it has sent leave.
+///
+/// ```
+/// let universe = posthaste::init()?;
+/// let (world, own) = (universe.world(), universe.own());
+/// assert_eq!(own.size(), 1);
+/// println!("{} ranks", world.size());
+/// universe.finalize()?;
+/// # Ok::<(), posthaste::Error>(())
+/// ```
 ///
 /// It stays on the thread that made it:
 ///
@@ -102,6 +114,8 @@ pub fn init_with_progress() -> Result<Universe> {
 pub struct Universe {
     joined: Share,
     buffered: Buffered,
+    /// The communicator with those who started this job lives as long as this value.
+    _parents: Option<Arc<Comm>>,
     ended: bool,
 }
 
@@ -110,7 +124,20 @@ impl Universe {
     pub(crate) fn session() -> Result<Self> {
         let joined = instance::session(Threads::This, CALLS);
         let joined = joined.map_err(|cause| Error::new("Session::begin", None, cause))?;
-        Ok(Self { joined, buffered: Buffered::default(), ended: false })
+        Ok(Self::of(joined, None))
+    }
+
+    /// One that comes and goes with those of the other ranks.
+    fn join(call: &'static str, threads: Threads) -> Result<Self> {
+        let joined = instance::share(threads, CALLS).and_then(|joined| {
+            let parents = joined.meet_parents(call)?;
+            Ok(Self::of(joined, parents))
+        });
+        joined.map_err(|cause| Error::new(call, None, cause))
+    }
+
+    fn of(joined: Share, parents: Option<Arc<Comm>>) -> Self {
+        Self { joined, buffered: Buffered::default(), _parents: parents, ended: false }
     }
 
     /// The communicator of all ranks (`MPI_COMM_WORLD`).
@@ -121,6 +148,19 @@ impl Universe {
     /// The communicator of this rank alone (`MPI_COMM_SELF`).
     pub fn own(&self) -> Communicator<'_> {
         Communicator::new(self, Arc::clone(self.joined.own()))
+    }
+
+    /// Those who started this job by [`Communicator::spawn`] or MPI_Comm_spawn, until they are disconnected; `None` for a job that
+    /// nobody asked for (`MPI_Comm_get_parent`, MPI-5.0 §11.8.2).
+    ///
+    /// ```
+    /// let universe = posthaste::init()?;
+    /// assert!(universe.parent().is_none());
+    /// # Ok::<(), posthaste::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Comm_get_parent")]
+    pub fn parent(&self) -> Option<Intercommunicator<'_>> {
+        self.joined.parents().map(|parents| Intercommunicator::new(Communicator::new(self, parents)))
     }
 
     /// Memory for `len` numbers, zero at first (`MPI_Alloc_mem`, MPI-5.0 §9.2). Other ranks of this host can reach it, so
@@ -199,11 +239,26 @@ impl Universe {
     ///
     /// # Errors
     /// When the last synchronisation with the other ranks fails.
+    ///
+    /// ```
+    /// let universe = posthaste::init()?;
+    /// universe.finalize()?;
+    /// // The engine can be opened again, by all ranks.
+    /// assert_eq!(posthaste::init()?.own().rank(), 0);
+    /// # Ok::<(), posthaste::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Finalize")]
     pub fn finalize(mut self) -> Result<()> {
         self.end()
     }
 
     /// Ends the whole job, all ranks of it, with this exit code (`MPI_Abort`, MPI-5.0 §9.5). A code of 0 becomes 1.
+    ///
+    /// ```should_panic
+    /// let universe = posthaste::init().unwrap();
+    /// universe.abort(3); // the process ends with code 3, as does mpiexec
+    /// ```
+    #[doc(alias = "MPI_Abort")]
     pub fn abort(&self, code: i32) -> ! {
         self.joined.abort(code)
     }
@@ -225,7 +280,7 @@ impl Universe {
         closed.map_err(|cause| Error::new("finalize", Some(rank), cause))
     }
 
-    fn named<T>(&self, call: &'static str, result: Checked<T>) -> Result<T> {
+    pub(crate) fn named<T>(&self, call: &'static str, result: Checked<T>) -> Result<T> {
         result.map_err(|cause| Error::new(call, Some(self.joined.rank() as usize), cause))
     }
 }

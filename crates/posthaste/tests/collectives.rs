@@ -589,7 +589,7 @@ fn neighbors(world: &Communicator<'_>) -> Result<()> {
 }
 
 /// What an example says on two and on four ranks.
-const EXAMPLES: [(&str, [&str; 2]); 12] = [
+const EXAMPLES: [(&str, [&str; 2]); 16] = [
     ("all_gather", ["powers [2, 4], lists [0]", "powers [2, 4, 8, 16], lists [0, 0, 1, 0, 1, 2]"]),
     (
         "all_to_all",
@@ -599,14 +599,21 @@ const EXAMPLES: [(&str, [&str; 2]); 12] = [
     ("broadcast", ["2 ranks know 1024 and [2, 4, 8, 16]", "4 ranks know 1024 and [2, 4, 8, 16]"]),
     ("cartesian", ["2 rows of 1 ranks met 6 neighbours", "2 rows of 2 ranks met 12 neighbours"]),
     ("communicators", ["2 ranks, 1 of them even, up to 0", "4 ranks, 2 of them even, up to 2"]),
+    ("environment", ["2 ranks, 11 calls, 1 rank in a thread", "4 ranks, 11 calls, 1 rank in a thread"]),
     ("exchange", ["rank 0 got [1, 2, 4]", "rank 0 got [3, 6, 12]"]),
     ("gather", ["powers [2, 4], lists [0]", "powers [2, 4, 8, 16], lists [0, 0, 1, 0, 1, 2]"]),
+    ("groups", ["the other half adds up to 0, and mine to 1", "the other half adds up to 1, and mine to 5"]),
     ("persistent", ["2 ranks are done after 8 steps", "4 ranks are done after 9 steps"]),
     ("reduce", ["2 ranks add up to 1, counted from one to 3", "4 ranks add up to 6, counted from one to 10"]),
+    (
+        "requests",
+        ["[64, 64, 64, 64] requests, and 3000 numbers", "[64, 64, 64, 64] requests, and 3000 numbers"],
+    ),
     (
         "scan",
         ["rank 1: the sum is 1, the product before it 1", "rank 3: the sum is 6, the product before it 6"],
     ),
+    ("structures", ["i to the 2 is -1 + 0i", "i to the 4 is 1 + 0i"]),
     ("scatter", ["the squares of 2 ranks add up to 1", "the squares of 4 ranks add up to 14"]),
 ];
 

@@ -279,8 +279,9 @@ fn a_stream_gives_all_messages_in_their_order() {
                 } else {
                     StreamExt::next(&mut messages).await.unwrap()?
                 };
-                let number = std::mem::replace(&mut next[status.source()], 0);
-                next[status.source()] = number + 1;
+                let sender = status.source().unwrap();
+                let number = std::mem::replace(&mut next[sender], 0);
+                next[sender] = number + 1;
                 let len = if number % 20 == 19 { 100_000 } else { number };
                 assert_eq!((message.len(), message.iter().all(|got| *got == number as u32)), (len, true));
             }
@@ -308,7 +309,7 @@ fn a_next_message_that_is_given_up_again_and_again_is_not_lost() {
         loop {
             if let Poll::Ready(Some(message)) = pin!(messages.next()).poll(&mut context) {
                 let (got, status) = message?;
-                assert_eq!((status.source(), got.len(), got[LONG - 1]), (1, LONG, 3));
+                assert_eq!((status.source(), got.len(), got[LONG - 1]), (Some(1), LONG, 3));
                 return Ok(());
             }
         }
@@ -412,6 +413,66 @@ fn any_executor_sleeps_with_a_progress_thread() {
         futures::executor::block_on(ping_pong(world, 100));
         universe.block_on(ping_pong(world, 100));
         idle(world, futures::executor::block_on);
+    });
+}
+
+/// A buffer whose destructor panics.
+struct Bomb(Counted);
+
+impl OwnedBuffer for Bomb {
+    type Element = u64;
+
+    fn elements(&self) -> &[u64] {
+        self.0.elements()
+    }
+
+    fn elements_mut(&mut self) -> &mut [u64] {
+        self.0.elements_mut()
+    }
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("as a mistake of the program would");
+    }
+}
+
+#[test]
+fn a_buffer_that_panics_when_it_is_freed_stops_nobody() {
+    on_ranks_with_progress(2, "a_buffer_that_panics_when_it_is_freed_stops_nobody", |_, world| {
+        let (other, freed) = (1 - world.rank(), Arc::new(AtomicUsize::new(0)));
+        let mut room = vec![0u64; LONG];
+        world
+            .scope(|s| {
+                s.receive(&mut room, other, 0)?;
+                drop(world.send_owned(Bomb(Counted::new(LONG, &freed)), other, 0));
+                Ok(())
+            })
+            .unwrap();
+        assert!(room.iter().zip(0..).all(|(got, i)| *got == i));
+        await_freed(world, &freed);
+        // An executor that sleeps is woken by the progress thread alone.
+        futures::executor::block_on(ping_pong(world, 10));
+    });
+}
+
+#[test]
+fn an_operation_polled_after_its_end_panics_as_futures_may() {
+    on_ranks(1, "an_operation_polled_after_its_end_panics_as_futures_may", |world| {
+        for to in [0, 9] {
+            let mut send = world.send_owned(vec![1u8], to, 0);
+            let mut poll = || pin!(&mut send).poll(&mut Context::from_waker(Waker::noop()));
+            let Poll::Ready((sent, buffer)) = poll() else { panic!("it is short") };
+            assert_eq!((sent.is_ok(), buffer), (to == 0, vec![1]));
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(poll)).unwrap_err();
+        }
+        // A request of a scope says the same again.
+        let mut room = [0u8];
+        world.scope_async(async |s| {
+            let mut received = s.receive(&mut room, 0, 0)?;
+            assert_eq!((&mut received).await?, (&mut received).await?);
+            Ok(())
+        })
     });
 }
 

@@ -1,7 +1,8 @@
 //! Messages of several ranks: modes, views, structures, requests that are started again, and requests of which some are over.
 
 use posthaste::{
-    ANY, Equivalence, ErrorClass, Indexed, IndexedMut, Operation, wait_all, wait_any, wait_some,
+    ANY, Communicator, Equivalence, ErrorClass, Indexed, IndexedMut, Operation, Request, Result, Universe,
+    test_all, wait_all, wait_any, wait_some,
 };
 
 mod common;
@@ -147,12 +148,144 @@ fn a_message_taken_out_is_received_or_discarded() {
         }
         for _ in 0..2 {
             let message = world.matched_probe(ANY, 0)?;
-            let source = message.status().source();
+            let source = message.status().source().expect("somebody sent it");
             let (got, status) = message.receive_vec::<u32>()?;
-            assert_eq!((status.source(), got), (source, vec![source as u32; 300_000]));
+            assert_eq!((status.source(), got), (Some(source), vec![source as u32; 300_000]));
             drop(world.matched_probe(source, 0)?);
         }
         assert!(world.probe_now(ANY, ANY)?.is_none());
+        Ok(())
+    });
+}
+
+#[test]
+fn a_full_table_of_requests_loses_no_message_that_was_taken_out() {
+    const NAME: &str = "a_full_table_of_requests_loses_no_message_that_was_taken_out";
+    if std::env::var(common::BODY).is_ok_and(|asked| asked == NAME) {
+        let universe = posthaste::init().unwrap();
+        return full_table(&universe, &universe.world()).unwrap();
+    }
+    let output = common::launch_with(2, NAME, &[("POSTHASTE_REQUESTS", "64")]);
+    assert!(output.status.success(), "{}\n{}", output.status, common::text(&output));
+}
+
+fn full_table(universe: &Universe, world: &Communicator<'_>) -> Result<()> {
+    const LENGTH: usize = 300_000;
+    if world.rank() == 1 {
+        // Each is over when somebody receives or discards it.
+        return (1..=4).try_for_each(|tag| world.send_synchronous(&vec![tag; LENGTH], 0, tag));
+    }
+    let (mut rooms, mut again) = ([0u8; 65], [0u8]);
+    world.scope(|s| {
+        let (mut receives, mut full) = (Vec::new(), None);
+        for room in &mut rooms {
+            match s.receive(room, 1, 99) {
+                Ok(receive) => receives.push(receive),
+                Err(error) => full = Some(error),
+            }
+        }
+        let full = full.expect("64 requests and no more");
+        assert_eq!((full.class(), receives.len()), (ErrorClass::NoMem, 64), "{full}");
+        // Received, discarded, kept by a stream for the next time, and discarded by the end of a stream.
+        assert_eq!(world.matched_probe(1, 1)?.receive_vec::<i32>()?.0, vec![1; LENGTH]);
+        drop(world.matched_probe(1, 2)?);
+        let mut messages = world.incoming::<i32>(1, 3)?;
+        let refused = universe.block_on(messages.next()).expect("it goes on").unwrap_err();
+        assert_eq!(refused.class(), ErrorClass::NoMem, "{refused}");
+        receives.pop().map(|mut receive| {
+            receive.cancel();
+            receive.wait()
+        });
+        let (got, status) = universe.block_on(messages.next()).expect("it goes on")?;
+        assert_eq!((status.tag(), got), (3, vec![3; LENGTH]));
+        receives.push(s.receive(&mut again, 1, 99)?);
+        let mut messages = world.incoming::<i32>(1, 4)?;
+        universe.block_on(messages.next()).expect("it goes on").unwrap_err();
+        drop(messages);
+        receives.iter_mut().for_each(Request::cancel);
+        wait_all(receives).map(drop)
+    })
+}
+
+#[test]
+fn both_directions_are_one_request() {
+    on_ranks(3, "both_directions_are_one_request", |world| {
+        let (rank, next, before) = (world.rank(), (world.rank() + 1) % 3, (world.rank() + 2) % 3);
+        for length in LENGTHS {
+            let mine: Vec<Loose> = (0..length).map(|i| loose(rank, i)).collect();
+            let (mut theirs, mut replaced) = (vec![Loose::default(); length], mine.clone());
+            world.scope(|s| {
+                let both = s.send_receive(&mine, next, 1, &mut theirs, before, ANY)?;
+                let mut replace = s.send_receive_replace(&mut replaced, before, 2, next, 2)?;
+                let status = both.wait()?;
+                assert_eq!((status.source(), status.count::<Loose>()), (Some(before), Some(length)));
+                while replace.test()?.is_none() {}
+                Ok(())
+            })?;
+            assert!(theirs.iter().enumerate().all(|(i, got)| *got == loose(before, i)));
+            assert!(replaced.iter().enumerate().all(|(i, got)| *got == loose(next, i)));
+        }
+        // Where one cannot be started, neither goes on, and a scope left by an error takes the receive back.
+        let (mut room, mut other) = ([0u8], [0u8]);
+        let error =
+            world.scope(|s| s.send_receive(&[1u8], next, -1, &mut room, before, 5).map(drop)).unwrap_err();
+        assert_eq!((error.class(), error.call()), (ErrorClass::Tag, "send_receive"));
+        let failed: Result<()> = world.scope(|s| {
+            s.send_receive(&[2u8], None, 0, &mut other, before, 5)?;
+            s.send(&[3u8], 3, 0).map(drop)
+        });
+        assert_eq!(failed.unwrap_err().class(), ErrorClass::Rank);
+        world.barrier()?;
+        world.send_receive(&[rank as u8], next, 5, &mut room, before, 5)?;
+        assert_eq!((room, other), ([before as u8], [0]));
+        Ok(())
+    });
+}
+
+#[test]
+fn buffered_messages_leave_the_data_at_once() {
+    on_ranks(2, "buffered_messages_leave_the_data_at_once", |world| {
+        let other = 1 - world.rank();
+        for length in LENGTHS {
+            let mut data = vec![1u64; length];
+            let mut rooms = [vec![0u64; length], vec![0u64; length]];
+            world.scope(|s| {
+                for number in [1, 2] {
+                    data.fill(number);
+                    let mut sent = s.send_buffered(&data, other, 0)?;
+                    assert!(sent.test()?.is_some_and(|status| status.source().is_none()));
+                }
+                let mut requests =
+                    rooms.iter_mut().map(|room| s.receive(room, other, 0)).collect::<Result<Vec<_>>>()?;
+                requests.push(s.send_buffered(&data, None, 0)?);
+                assert_eq!(wait_any(&mut requests[2..])?.map(|(at, _)| at), Some(0));
+                wait_all(requests).map(drop)
+            })?;
+            assert!(rooms[0].iter().all(|got| *got == 1) && rooms[1].iter().all(|got| *got == 2));
+            let mut send = world.persistent_send_buffered(&data, other, 1)?;
+            for number in 0..3 {
+                send.data_mut()?.fill(number);
+                send.start()?;
+            }
+            for number in 0..3 {
+                assert_eq!(world.receive_vec::<u64>(other, 1)?.0, vec![number; length]);
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn too_much_memory_is_an_error() {
+    on_ranks(1, "too_much_memory_is_an_error", |world| {
+        let refused = |error: posthaste::Error| {
+            assert_eq!(error.class(), ErrorClass::NoMem, "{error}");
+            assert!(error.to_string().starts_with("rank 0: "), "{error}");
+        };
+        refused(world.persistent_receive::<u64>(usize::MAX, 0, 0).unwrap_err());
+        refused(world.persistent_receive::<u8>(usize::MAX / 2, 0, 0).unwrap_err());
+        refused(world.partitioned_send::<f64>(7, usize::MAX, 0, 0).map(drop).unwrap_err());
+        refused(world.partitioned_receive::<f64>(7, usize::MAX / 8, 0, 0).map(drop).unwrap_err());
         Ok(())
     });
 }
@@ -172,16 +305,46 @@ fn requests_are_told_of_one_by_one() {
             }
             // They end in the order in which they are asked for.
             world.send_one(0u8, 2, 0)?;
-            assert_eq!(wait_any(&mut requests)?.map(|(at, status)| (at, status.source())), Some((1, 2)));
+            assert_eq!(
+                wait_any(&mut requests)?.map(|(at, status)| (at, status.source())),
+                Some((1, Some(2)))
+            );
             world.send_one(0u8, 3, 0)?;
             let ended = wait_some(&mut requests)?;
             assert_eq!(ended.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [2]);
             world.send_one(0u8, 1, 0)?;
-            let sources: Vec<usize> = wait_all(requests)?.iter().map(|status| status.source()).collect();
-            assert_eq!(sources, [1, 2, 3]);
+            let sources: Vec<_> = wait_all(requests)?.iter().map(|status| status.source()).collect();
+            assert_eq!(sources, [Some(1), Some(2), Some(3)]);
             Ok(())
         })?;
         assert_eq!(rooms.map(|room| room[99]), [1, 2, 3]);
+        Ok(())
+    });
+}
+
+/// The last of several requests to end needs progress, though others are over.
+#[test]
+fn all_requests_are_tested_until_the_last_is_over() {
+    on_ranks(2, "all_requests_are_tested_until_the_last_is_over", |world| {
+        let (mine, mut theirs) = (vec![1u64; 100_000], [[0u8; 1]; 2]);
+        let (mut long, other) = (vec![0u64; 100_000], 1 - world.rank());
+        world.scope(|s| {
+            let mut requests = Vec::new();
+            for room in &mut theirs {
+                requests.push(s.receive(room, other, 0)?);
+            }
+            requests.push(s.receive(&mut long, other, 1)?);
+            requests.push(s.send(&mine, other, 1)?);
+            world.send(&[1u8], other, 0)?;
+            assert_eq!(wait_any(&mut requests[..1])?.map(|(at, _)| at), Some(0));
+            world.send(&[2u8], other, 0)?;
+            while test_all(&mut requests)?.is_none() {
+                std::thread::yield_now(); // both ranks may share a CPU
+            }
+            assert_eq!(test_all(&mut requests)?.expect("they are over").len(), 4);
+            Ok(())
+        })?;
+        assert_eq!((theirs, long), ([[1], [2]], mine));
         Ok(())
     });
 }

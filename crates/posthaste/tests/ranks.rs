@@ -8,7 +8,7 @@ use posthaste::{
 
 mod common;
 
-use common::{BODY, build, launch, on_ranks, programs, run, text};
+use common::{BODY, build, launch, launch_going_on, on_ranks, programs, run, text};
 
 fn example(name: &str, ranks: usize) -> String {
     let output = run(ranks, &programs().join("examples").join(name), &[], None);
@@ -38,7 +38,10 @@ fn messages_of_all_lengths_arrive_whole() {
                 world.send_synchronous(&mine, status.source(), status.tag())?;
                 status
             };
-            assert_eq!((status.source(), status.tag(), status.count::<u32>()), (other, tag, Some(length)));
+            assert_eq!(
+                (status.source(), status.tag(), status.count::<u32>()),
+                (Some(other), tag, Some(length))
+            );
             assert!(theirs[..length].iter().enumerate().all(|(i, got)| *got == pattern(other, i)));
             assert_eq!(theirs[length], u32::MAX);
         }
@@ -71,16 +74,51 @@ fn sessions_come_and_go_beside_a_universe() {
 }
 
 #[test]
+fn those_that_are_left_go_on() {
+    const NAME: &str = "those_that_are_left_go_on";
+    if std::env::var(BODY).is_ok_and(|asked| asked == NAME) {
+        let universe = posthaste::init().unwrap();
+        let world = universe.world();
+        let other = world.dup().unwrap();
+        if world.rank() == 1 {
+            std::process::abort();
+        }
+        let error = world.receive_one::<u32>(1, 0).unwrap_err();
+        assert_eq!((error.class(), error.lost_rank()), (ErrorClass::ProcAborted, Some(1)), "{error}");
+        assert_eq!((world.failed().size(), world.acknowledge(5)), (1, 1));
+        let agreed = world.agree(!(1 << world.rank())).unwrap();
+        assert!(agreed.flags & 0b1101 == 0 && agreed.unacknowledged.is_none(), "{agreed:?}");
+        let agreed = other.agree(6).unwrap();
+        assert_eq!(agreed.flags, 6);
+        assert_eq!(agreed.unacknowledged.and_then(|why| why.lost_rank()), Some(1));
+        if world.rank() == 0 {
+            other.revoke();
+        }
+        assert_eq!(other.receive_one::<u32>([2, 0, 3, 0][world.rank()], 0).unwrap_err().lost_rank(), None);
+        assert!(other.is_revoked());
+        let left = other.shrink().unwrap();
+        assert_eq!((left.size(), left.all_reduce_one(world.rank() as u64, Operation::Sum).unwrap()), (3, 5));
+        println!("rank {} goes on", world.rank());
+        drop((left, other, world));
+        return universe.finalize().unwrap();
+    }
+    let output = launch_going_on(4, NAME);
+    let (code, said) = (output.status.code(), text(&output));
+    assert!(code == Some(134) && said.matches("goes on").count() == 3, "{code:?}\n{said}");
+}
+
+#[test]
 fn a_vector_takes_a_message_of_any_length() {
     on_ranks(3, "a_vector_takes_a_message_of_any_length", |world| {
         for length in LENGTHS {
             if world.rank() == 0 {
                 for _ in 1..world.size() {
                     let status = world.probe(ANY, 1)?;
-                    let (got, same) = world.receive_vec::<u32>(status.source(), 1)?;
+                    let sender = status.source().expect("somebody sent it");
+                    let (got, same) = world.receive_vec::<u32>(sender, 1)?;
                     assert_eq!(status, same);
                     assert_eq!(got.len(), length);
-                    assert!(got.iter().enumerate().all(|(i, got)| *got == pattern(status.source(), i)));
+                    assert!(got.iter().enumerate().all(|(i, got)| *got == pattern(sender, i)));
                 }
             } else {
                 let mine: Vec<u32> = (0..length).map(|i| pattern(world.rank(), i)).collect();
@@ -318,7 +356,7 @@ fn communicators_keep_their_messages_apart() {
         assert_eq!(half.all_reduce_one(rank, Operation::Sum)?, members.iter().sum());
         half.send_one(rank, half.size() - 1 - half.rank(), 0)?;
         let (got, status) = half.receive_one::<usize>(ANY, 0)?;
-        assert_eq!(got, members[status.source()]);
+        assert_eq!(got, members[status.source().expect("somebody sent it")]);
 
         // Of the halves again, down to single ranks.
         let alone = half.split(Some(half.rank()), 0)?.unwrap();
@@ -402,10 +440,47 @@ fn wrong_arguments_are_reported_and_change_nothing() {
         // From and to nobody.
         let mut buffer = [3];
         world.send(&[1], None, 0)?;
-        assert!(world.receive(&mut buffer, None, 0)?.is_from_nobody());
+        assert!(world.receive(&mut buffer, None, 0)?.source().is_none());
         assert!(world.receive_vec::<u8>(None, 0)?.0.is_empty());
         assert_eq!(buffer, [3]);
         Ok(())
+    });
+}
+
+/// An error of the program's own, in the scopes that it is passed through.
+#[derive(Debug)]
+enum Failure {
+    Mpi(posthaste::Error),
+    Wrong(usize),
+}
+
+impl From<posthaste::Error> for Failure {
+    fn from(error: posthaste::Error) -> Self {
+        Self::Mpi(error)
+    }
+}
+
+#[test]
+fn a_program_has_errors_of_its_own() {
+    on_ranks(2, "a_program_has_errors_of_its_own", |world| {
+        let other = 1 - world.rank();
+        let mine = [world.rank(); 3];
+        let mut theirs = [usize::MAX; 3];
+        // The exchange is over before the error leaves the scope.
+        let failed = world.try_scope(|s| {
+            s.send_receive(&mine, other, 0, &mut theirs, other, 0)?.wait()?;
+            if mine[0] < 2 { Err(Failure::Wrong(mine[0])) } else { Ok(()) }
+        });
+        assert!(matches!(failed, Err(Failure::Wrong(rank)) if rank == world.rank()));
+        assert_eq!(theirs, [other; 3]);
+        let failed = world.try_scope_async(async |s| {
+            s.send(&mine, other, 1)?;
+            s.receive(&mut theirs, other, 1)?.await?;
+            s.send(&mine, 2, 1)?.await?; // there is no rank 2
+            Err::<(), Failure>(Failure::Wrong(0))
+        });
+        assert!(matches!(failed, Err(Failure::Mpi(why)) if why.class() == ErrorClass::Rank));
+        world.barrier()
     });
 }
 

@@ -43,6 +43,8 @@ fn work(universe: &Universe, round: u32) -> Result<()> {
         assert!(theirs.iter().all(|word| *word == round * 100 + previous as u32), "round {round}");
     }
     let Some(duplicate) = world.split(Some(0), 0)? else { panic!("rank {me} is left out") };
+    // Nobody ever announces what it would receive.
+    drop(world.partitioned_receive::<u8>(1, 1 << 16, previous, 77)?);
     let mut sum = [0];
     duplicate.all_reduce(&[round], &mut sum, Operation::Sum)?;
     assert_eq!(sum, [round * size as u32]);
@@ -100,6 +102,52 @@ fn rounds_of_two_ranks_leave_nothing_behind() {
         let output = launch_with(2, name, settings);
         assert!(output.status.success(), "{settings:?}: {}\n{}", output.status, text(&output));
     }
+}
+
+/// Runs `body` in a process of its own, the only one of its job.
+fn alone(name: &str, body: impl FnOnce()) {
+    if is_body(name) {
+        return body();
+    }
+    let output = launch_with(1, name, &[]);
+    assert!(output.status.success(), "{}\n{}", output.status, text(&output));
+}
+
+#[test]
+fn a_progress_thread_ends_with_a_universe_that_panics() {
+    alone("a_progress_thread_ends_with_a_universe_that_panics", || {
+        let threads = holdings().threads;
+        for _ in 0..5 {
+            let panicked = std::panic::catch_unwind(|| {
+                let universe = posthaste::init_with_progress().unwrap();
+                assert_eq!(universe.world().size(), 2, "as a mistake of the program would");
+            });
+            assert!(panicked.is_err());
+        }
+        assert_eq!(holdings().threads, threads);
+        work(&posthaste::init_with_progress().unwrap(), 1).unwrap();
+    });
+}
+
+#[test]
+fn an_engine_without_locks_is_for_one_thread() {
+    use posthaste_core::instance::{self, Job, Threads};
+    use posthaste_core::world::Calls;
+
+    alone("an_engine_without_locks_is_for_one_thread", || {
+        // As a C program does that promises to call from one thread at a time.
+        let of_c = instance::share(Threads::OneAtATime, Calls::C).unwrap();
+        let elsewhere = std::thread::spawn(|| posthaste::init_with_progress().map(drop)).join().unwrap();
+        let refused = elsewhere.unwrap_err().to_string();
+        assert!(refused.contains("another thread of this process"), "{refused}");
+        let refused = posthaste::init_with_progress().unwrap_err().to_string();
+        assert!(refused.contains("opened for one thread"), "{refused}");
+        work(&posthaste::init().unwrap(), 1).unwrap();
+        of_c.close(Job::Stays).unwrap();
+        // Opened by itself, it has locks and the thread.
+        let universe = posthaste::init_with_progress().unwrap();
+        universe.descriptor().unwrap();
+    });
 }
 
 #[test]

@@ -32,11 +32,11 @@ static void stop(int number)
     raise(SIGSTOP);
 }
 
-/* The last rank waits for one that sends it nothing at the beginning of a barrier, by a tree or in rounds. */
-static void bcast_and_barrier(void)
+/* Ranks 0 and 2 wait for each other, and nobody has sent them anything by which they could tell. */
+static void gather_and_bcast(void)
 {
     if (rank < size - 1)
-        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Gather(buffer, 4, MPI_BYTE, buffer + LONG, 4, MPI_BYTE, 0, MPI_COMM_WORLD);
     else
         MPI_Bcast(buffer, 4, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
@@ -86,17 +86,21 @@ static void held_lock(void)
     receive(0, 1, MPI_COMM_WORLD);
 }
 
-/* Rank 0 waits for the end of an access epoch that rank 1 has not begun. */
-static void exposed(void)
+/* Ranks 0 and 1 wait for both ends of an epoch that rank 3 has not begun, rank 2 for a fence; rank 3 waits for rank 0. */
+static void epochs(void)
 {
     MPI_Win win = window();
-    MPI_Group world, other;
-    int one = 1;
+    MPI_Group world, last;
+    int three = 3;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_incl(world, 1, &one, &other);
-    if (rank == 1) MPI_Win_fence(0, win);
-    MPI_Win_post(other, 0, win);
-    MPI_Win_wait(win);
+    MPI_Group_incl(world, 1, &three, &last);
+    if (rank == 0) MPI_Win_start(last, 0, win);
+    if (rank == 1) {
+        MPI_Win_post(last, 0, win);
+        MPI_Win_wait(win);
+    }
+    if (rank == 2) MPI_Win_fence(0, win);
+    receive(0, 1, MPI_COMM_WORLD);
 }
 
 /* Rank 0 has an edge from rank 1, which has none to it. */
@@ -191,7 +195,12 @@ int main(int argc, char **argv)
         if (rank == 0) receive(1, 7, MPI_COMM_WORLD);
         MPI_Barrier(row);
     } else if (!strcmp(what, "collectives")) {
-        bcast_and_barrier();
+        gather_and_bcast();
+    } else if (!strcmp(what, "roots")) {
+        MPI_Bcast(buffer, 4, MPI_BYTE, rank ^ 1, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "absent")) {
+        if (rank == 1) receive(2, 9, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (!strcmp(what, "edge")) {
         half_an_edge();
     } else if (!strcmp(what, "barriers")) {
@@ -221,8 +230,8 @@ int main(int argc, char **argv)
         two_threads();
     } else if (!strcmp(what, "lock")) {
         held_lock();
-    } else if (!strcmp(what, "exposed")) {
-        exposed();
+    } else if (!strcmp(what, "epochs")) {
+        epochs();
     } else if (!strcmp(what, "handler")) {
         handler(0);
     } else if (!strcmp(what, "disabled")) {

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { VICTIM = 1, KINDS = 6 };
+enum { VICTIM = 1, KINDS = 7, BYTES = 64 };
 
 /* `may`: what packets do without the dead, mapped memory cannot, or the other way round. */
 static void ends(int code, int may, double since, const char *what)
@@ -20,10 +20,36 @@ static void ends(int code, int may, double since, const char *what)
     if (class != MPI_ERR_PROC_ABORTED || !strstr(text, "rank 1 of the world")) FAIL("%s: %s", what, text);
 }
 
+/* Who is left frees a window while rank 0 still writes to it: its memory must not have become anybody else's. */
+static void freed_early(MPI_Win win)
+{
+    char mine[BYTES], *memory;
+    int code;
+    memset(mine, 'x', sizeof mine);
+    if (rank == 0) {
+        usleep(50000);
+        for (int other = 2; other < size; other++) {
+            OK(MPI_Put(mine, BYTES, MPI_CHAR, other, 0, BYTES, MPI_CHAR, win));
+            OK(MPI_Win_flush_local(other, win));
+            OK(MPI_Send(NULL, 0, MPI_CHAR, other, 9, MPI_COMM_WORLD));
+        }
+        code = MPI_Win_unlock_all(win);
+        ends(code, 1, MPI_Wtime(), "MPI_Win_unlock_all");
+    }
+    code = MPI_Win_free(&win);
+    ends(code, 1, MPI_Wtime(), "MPI_Win_free");
+    if (rank == 0) return;
+    OK(MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &memory));
+    memset(memory, 'm', BYTES);
+    OK(MPI_Recv(NULL, 0, MPI_CHAR, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    for (int i = 0; i < BYTES; i++) CHECK(memory[i] == 'm', "byte %d is %c", i, memory[i]);
+    OK(MPI_Free_mem(memory));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Win wins[KINDS];
-    MPI_Group world, victim, others;
+    MPI_Group world, victim, others, first, last_two;
     int *base[KINDS], one = 1, got = 0, dead = VICTIM;
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
@@ -31,8 +57,10 @@ int main(int argc, char **argv)
     OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
     OK(MPI_Group_incl(world, 1, &dead, &victim));
     OK(MPI_Group_excl(world, 1, &dead, &others));
+    OK(MPI_Group_incl(world, 1, (const int[]){0}, &first));
+    OK(MPI_Group_incl(world, size > 2 ? 2 : 1, (const int[]){VICTIM, 2}, &last_two));
     for (int i = 0; i < KINDS; i++) {
-        OK(MPI_Win_allocate(64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base[i], &wins[i]));
+        OK(MPI_Win_allocate(BYTES, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base[i], &wins[i]));
         OK(MPI_Win_set_errhandler(wins[i], MPI_ERRORS_RETURN));
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -43,6 +71,7 @@ int main(int argc, char **argv)
         OK(MPI_Win_post(victim, 0, wins[1]));
         OK(MPI_Win_start(victim, 0, wins[2]));
         OK(MPI_Win_lock(MPI_LOCK_SHARED, VICTIM, 0, wins[3]));
+        if (rank == 0) OK(MPI_Win_lock_all(0, wins[6]));
     }
     OK(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == VICTIM) {
@@ -58,7 +87,10 @@ int main(int argc, char **argv)
     ends(MPI_Win_complete(wins[2]), 1, since, "MPI_Win_complete");
     ends(MPI_Get(&got, 1, MPI_INT, VICTIM, 3, 1, MPI_INT, wins[3]), 1, since, "MPI_Get");
     ends(MPI_Win_unlock(VICTIM, wins[3]), 1, since, "MPI_Win_unlock");
-    ends(MPI_Win_start(victim, 0, wins[5]), 0, since, "MPI_Win_start");
+    /* Rank 0 cannot start; the target that has posted hears that nothing comes, or, in mapped memory, of the loss. */
+    if (rank == 2) OK(MPI_Win_post(first, 0, wins[5]));
+    ends(MPI_Win_start(rank == 0 ? last_two : victim, 0, wins[5]), 0, since, "MPI_Win_start");
+    if (rank == 2) ends(MPI_Win_wait(wins[5]), 1, since, "MPI_Win_wait after a start that fails");
     since = MPI_Wtime();
     /* In mapped memory nobody can tell whose lock it is; the owner of a queue can. */
     int code = MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, wins[0]);
@@ -67,6 +99,7 @@ int main(int argc, char **argv)
         OK(MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, wins[0]));
         OK(MPI_Win_unlock(0, wins[0]));
     }
+    freed_early(wins[6]);
     printf("rank %d goes on\n", rank);
     fflush(stdout);
     return MPI_Finalize();

@@ -6,10 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{debian, fresh};
+use super::{crates, debian, fresh};
 use crate::{
+    packages,
     process::Job,
-    project::{Fallible, Project},
+    project::{Fallible, Project, cargo_home},
+    python,
     tally::Tally,
 };
 
@@ -19,15 +21,21 @@ const LARGEST: u64 = 10_000_000;
 
 /// All of them.
 pub(crate) fn run(project: &Project, tally: &mut Tally) {
-    let packages = match super::run(project) {
-        Ok(packages) => packages,
+    let made = match super::run(project) {
+        Ok(made) => made,
         Err(complaint) => return tally.test("dist: the packages are made", || Err(complaint)),
     };
     tally.test("dist: what is inside", || inside(project));
-    tally.test("dist: the wheel in a virtual environment", || wheel(project, &packages.wheel));
-    tally.test("dist: the wheel beside another MPI's", || beside(project, &packages.wheel));
-    tally.test("dist: the archive, unpacked elsewhere", || archive(project, &packages.archive));
-    match packages.debian {
+    if packages::present("gdb") {
+        tally.test("dist: debuggers know the table of mpiexec", || debugger(project));
+    } else {
+        tally.not_run(1, "dist: debuggers: gdb is not installed");
+    }
+    tally.test("dist: the crates as the registry takes them", || crates::pack(project).map(drop));
+    tally.test("dist: the wheel in a virtual environment", || wheel(project, &made.wheel));
+    tally.test("dist: the wheel beside another MPI's", || beside(project, &made.wheel));
+    tally.test("dist: the archive, unpacked elsewhere", || archive(project, &made.archive));
+    match made.debian {
         Some(package) if rustix::process::geteuid().is_root() => {
             tally.test("dist: the Debian package", || debian(project, &package));
         }
@@ -64,9 +72,25 @@ fn inside(project: &Project) -> Fallible {
     for wanted in ["libc v", "Permission is hereby granted", "Apache License"] {
         contains(&licences, wanted)?;
     }
-    let here = project.root.to_string_lossy();
-    let found = Job::new("grep").args(["-rlF", here.as_ref()]).arg(&tree).run()?.stdout;
-    if found.is_empty() { Ok(()) } else { Err(format!("these name {here}:\n{found}")) }
+    // In the packages what debuggers read is compressed.
+    let mpiexec = project.stage.join("bin/mpiexec");
+    for place in [&project.root, &cargo_home().join("registry"), &project.target] {
+        let place = place.to_string_lossy();
+        let found = Job::new("grep").args(["-rlF", place.as_ref()]).arg(&tree).arg(&mpiexec).run()?.stdout;
+        if !found.is_empty() {
+            return Err(format!("these name {place}:\n{found}"));
+        }
+    }
+    Ok(())
+}
+
+/// In the packages, too, debuggers know the types of what they read in mpiexec.
+fn debugger(project: &Project) -> Fallible {
+    let mpiexec = project.target.join("dist/tree/bin/mpiexec");
+    let job = Job::new("gdb")
+        .args(["-nx", "-batch", "-ex", "set language c", "-ex", "ptype MPIR_proctable"])
+        .arg(mpiexec);
+    contains(&job.succeed()?.stdout, "char *executable_name;")
 }
 
 /// A new virtual environment.
@@ -90,6 +114,7 @@ fn wheel(project: &Project, wheel: &Path) -> Fallible {
     let before = listed(&home)?;
     pip(&home, &["install", "--no-index"]).arg(wheel).succeed()?;
     works(project, &home.join("bin"), &folder)?;
+    mpi4py(&home)?;
     let said = Job::new(home.join("bin/posthaste-info")).succeed()?.stdout;
     if said.contains("installation") {
         return Err(format!("there is no other MPI in this environment:\n{said}"));
@@ -97,6 +122,19 @@ fn wheel(project: &Project, wheel: &Path) -> Fallible {
     pip(&home, &["uninstall", "--yes", "posthaste"]).succeed()?;
     let left: Vec<String> = listed(&home)?.into_iter().filter(|file| !before.contains(file)).collect();
     if left.is_empty() { Ok(()) } else { Err(format!("pip uninstall leaves {left:?}")) }
+}
+
+/// mpi4py as its authors publish it, on top of the wheel.
+fn mpi4py(home: &Path) -> Fallible {
+    pip(home, &["install", "--only-binary", ":all:", python::RELEASE]).succeed()?;
+    let code =
+        "from mpi4py import MPI; print(MPI.Get_library_version().split()[0], MPI.COMM_WORLD.allreduce(1))";
+    let job = Job::new(home.join("bin/mpiexec")).args(["-n", "2"]).arg(home.join("bin/python"));
+    let said = job.args(["-c", code]).env("LD_LIBRARY_PATH", home.join("mpich/lib")).succeed()?.stdout;
+    if said != "posthaste 2\nposthaste 2\n" {
+        return Err(format!("mpi4py's wheel does not run on posthaste:\n{said}"));
+    }
+    pip(home, &["uninstall", "--yes", "mpi4py"]).succeed().map(drop)
 }
 
 /// The files of an environment, without what the interpreter makes of them.
@@ -130,7 +168,7 @@ fn archive(project: &Project, archive: &Path) -> Fallible {
     works(project, &home.join("bin"), &folder)
 }
 
-/// Under another root: installed, used, chosen among others, removed.
+/// Under another root: installed beside MPICH's package, used, chosen, removed.
 fn debian(project: &Project, package: &Path) -> Fallible {
     let root = fresh(&project.folder("dist")?.join("root"))?;
     for folder in [
@@ -153,12 +191,38 @@ fn debian(project: &Project, package: &Path) -> Fallible {
             action,
         ])
     };
+    let alternatives = |arguments: &[&str]| {
+        Job::new("update-alternatives").arg("--quiet").arg("--root").arg(&root).args(arguments).succeed()
+    };
+    // What the packages of MPICH leave there.
+    for name in ["mpirun", "mpiexec", "mpicc"] {
+        super::write(&root.join(format!("usr/bin/{name}.mpich")), "#!/bin/sh\n", 0o755)?;
+    }
+    let mpirun = ["--install", "/usr/bin/mpirun", "mpirun", "/usr/bin/mpirun.mpich", "40"];
+    alternatives(
+        &[&mpirun[..], &["--slave", "/usr/bin/mpiexec", "mpiexec", "/usr/bin/mpiexec.mpich"]].concat(),
+    )?;
+    alternatives(&["--install", "/usr/bin/mpicc", "mpi", "/usr/bin/mpicc.mpich", "40"])?;
+    let chosen = |name: &str| fs::read_link(root.join("etc/alternatives").join(name)).ok();
+    let theirs = || {
+        let are = [("mpi", "mpicc"), ("mpirun", "mpirun"), ("mpiexec", "mpiexec")]
+            .map(|(name, program)| chosen(name) == Some(format!("/usr/bin/{program}.mpich").into()));
+        if are == [true; 3] { Ok(()) } else { Err("MPICH's commands are not those that are used".to_owned()) }
+    };
     dpkg("--install").arg(package).succeed()?;
     works(project, &root.join(debian::HOME).join("bin"), &root)?;
-    let chosen = |name: &str| fs::read_link(root.join("etc/alternatives").join(name)).ok();
-    for (name, program) in
-        [("mpirun", "mpirun"), ("mpiexec", "mpiexec"), ("mpi", "mpicc"), ("mpicxx", "mpicxx")]
-    {
+    theirs()?;
+    for (name, program) in [("mpi", "mpicc"), ("mpirun", "mpirun")] {
+        alternatives(&["--set", name, &format!("/{}/bin/{program}", debian::HOME)])?;
+    }
+    for (name, program) in [
+        ("mpirun", "mpirun"),
+        ("mpiexec", "mpiexec"),
+        ("mpi", "mpicc"),
+        ("mpicxx", "mpicxx"),
+        ("mpifort", "mpifort"),
+        ("mpif77", "mpif77"),
+    ] {
         let place = Path::new("/").join(debian::HOME).join("bin").join(program);
         if chosen(name) != Some(place) {
             return Err(format!("the alternative {name} leads to {:?}", chosen(name)));
@@ -166,9 +230,8 @@ fn debian(project: &Project, package: &Path) -> Fallible {
     }
     dpkg("--remove").arg("posthaste").succeed()?;
     let left = Job::new("find").arg(&root).args(["-path", "*posthaste*"]).succeed()?.stdout;
-    if left.lines().all(|file| file.contains("/var/lib/dpkg/")) && chosen("mpi").is_none() {
-        Ok(())
-    } else {
-        Err(format!("dpkg --remove leaves\n{left}"))
+    if !left.lines().all(|file| file.contains("/var/lib/dpkg/")) {
+        return Err(format!("dpkg --remove leaves\n{left}"));
     }
+    theirs()
 }

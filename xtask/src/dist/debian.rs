@@ -19,7 +19,9 @@ alternatives() { update-alternatives ${DPKG_ROOT:+--root "$DPKG_ROOT"} --quiet "
 if [ "$1" = configure ]; then
     alternatives --install /usr/bin/mpirun mpirun $home/mpirun 30 --slave /usr/bin/mpiexec mpiexec $home/mpiexec
     alternatives --install /usr/bin/mpicc mpi $home/mpicc 30 --slave /usr/bin/mpicxx mpicxx $home/mpicxx \
-        --slave /usr/bin/mpic++ mpic++ $home/mpicxx --slave /usr/bin/mpiCC mpiCC $home/mpicxx
+        --slave /usr/bin/mpic++ mpic++ $home/mpicxx --slave /usr/bin/mpiCC mpiCC $home/mpicxx \
+        --slave /usr/bin/mpifort mpifort $home/mpifort --slave /usr/bin/mpif90 mpif90 $home/mpif90 \
+        --slave /usr/bin/mpif77 mpif77 $home/mpif77
 fi
 "#;
 
@@ -30,6 +32,8 @@ alternatives() { update-alternatives ${DPKG_ROOT:+--root "$DPKG_ROOT"} --quiet "
 if [ "$1" = remove ] || [ "$1" = deconfigure ]; then
     alternatives --remove mpirun $home/mpirun
     alternatives --remove mpi $home/mpicc
+    # What mpifort has compiled there.
+    rm -rf "$DPKG_ROOT/usr/lib/posthaste/lib/fortran"
 fi
 "#;
 
@@ -55,6 +59,6 @@ pub(super) fn pack(tree: &Path, folder: &Path) -> Fallible<Option<PathBuf>> {
     write(&root.join("DEBIAN/prerm"), BEFORE, 0o755)?;
     let package = folder.join(format!("posthaste_{VERSION}_{architecture}.deb"));
     let job = Job::new("dpkg-deb").args(["--root-owner-group", "--build"]).arg(&root).arg(&package);
-    job.succeed()?;
+    job.limit(300).succeed()?;
     Ok(Some(package))
 }

@@ -32,8 +32,9 @@ pub(super) fn write(project: &Project, to: &Path) -> Fallible {
 /// The crates of others, by name.
 fn crates(project: &Project) -> Fallible<Vec<Crate>> {
     let tree = ["tree", "--locked", "-p", "posthaste-abi", "-p", "posthaste-launch"];
+    let others = ["-p", "posthaste-fortran", "-p", "posthaste-mpich"];
     let options = ["-e", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"];
-    let linked = project.cargo(&tree).args(options).succeed()?.stdout;
+    let linked = project.cargo(&tree).args(others).args(options).succeed()?.stdout;
     let mut linked: Vec<&str> = linked.lines().filter_map(|line| line.split(" (").next()).collect();
     linked.sort_unstable();
     linked.dedup();

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{SUMMARY, VERSION, c_library, copy_all, fresh, write};
-use crate::{process::Job, project::Fallible, project::Project, python};
+use crate::{install, process::Job, project::Fallible, project::Project, python};
 
 /// A second name of a program that lies beside it.
 const MPIRUN: &str = "#!/bin/sh\nexec \"$(dirname \"$(readlink -f \"$0\")\")/mpiexec\" \"$@\"\n";
@@ -20,12 +20,15 @@ pub(super) fn pack(project: &Project, tree: &Path, folder: &Path) -> Fallible<Pa
     fs::create_dir_all(&data).map_err(|e| format!("{}: {e}", data.display()))?;
     copy_all(tree, &data)?;
     let mpirun = data.join("bin/mpirun");
-    let linked = data.join("lib/libmpi_abi.so");
-    for second in [&mpirun, &linked] {
+    let links = install::LINKS.map(|(what, at)| (what, data.join(at)));
+    for second in links.iter().map(|(_, at)| at).chain([&mpirun]) {
         fs::remove_file(second).map_err(|e| format!("{}: {e}", second.display()))?;
     }
     write(&mpirun, MPIRUN, 0o755)?;
-    write(&linked, "INPUT(libmpi_abi.so.1)\n", 0o644)?;
+    // The names that the linker asks for; a program that asks for another when it runs takes what a folder beside it has.
+    for (what, at) in links.iter().filter(|(_, at)| at.extension().is_some_and(|end| end == "so")) {
+        write(at, &format!("INPUT({what})\n"), 0o644)?;
+    }
     let (major, minor) = c_library(tree)?;
     let tag = format!("py3-none-manylinux_{major}_{minor}_{}", std::env::consts::ARCH);
     let about = root.join(format!("posthaste-{VERSION}.dist-info"));

@@ -32,11 +32,13 @@ pub(super) fn doc(project: &Project, tally: &mut Tally) {
 /// Every interleaving of the structures in shared memory, by loom. Built aside: the whole workspace would have to
 /// be built again for it.
 pub(super) fn loom(project: &Project, tally: &mut Tally) {
-    tally.test("loom: rings, bounce buffers and the doorbell", || {
+    tally.test("loom: rings, bounce buffers, the doorbell and locks of windows", || {
         let folder = project.folder("loom")?;
         let arguments =
             ["test", "--quiet", "--release", "-p", "posthaste-os", "--test", "loom", "--target-dir"];
-        project.cargo(&arguments).arg(folder).env("RUSTFLAGS", "--cfg loom").limit(600).succeed().map(drop)
+        // So few functions gain nothing from the linker's optimisation, which takes longer than the test.
+        let job = project.cargo(&arguments).arg(folder).env("CARGO_PROFILE_RELEASE_LTO", "off");
+        job.env("RUSTFLAGS", "--cfg loom").limit(600).succeed().map(drop)
     });
 }
 
@@ -116,6 +118,26 @@ fn count(output: &str) -> (usize, usize, usize) {
         }
     }
     (passed, failed, ignored)
+}
+
+/// Everything but this program and the tests is right for the other processor that it is meant for.
+pub(crate) fn aarch64(project: &Project, tally: &mut Tally) {
+    const TARGET: &str = "aarch64-unknown-linux-gnu";
+    let is_there = || {
+        let job = Job::new("rustc").args(["--print", "target-libdir", "--target", TARGET]);
+        let folder = job.succeed().map(|said| said.stdout.trim().to_owned());
+        folder.is_ok_and(|folder| std::path::Path::new(&folder).is_dir())
+    };
+    if !is_there() {
+        // Without rustup it stays so.
+        let _ = Job::new("rustup").args(["target", "add", TARGET]).limit(300).run();
+    }
+    if !is_there() {
+        return tally.not_run(1, format!("cargo check for aarch64: rustup target add {TARGET}"));
+    }
+    let arguments = ["check", "--quiet", "--workspace", "--exclude", "xtask", "--target", TARGET];
+    let job = project.cargo(&arguments);
+    tally.test("cargo check for aarch64", || job.succeed().map(drop));
 }
 
 /// Tier 2: licences, bans, sources.

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How many tests there are.
-pub(super) const TESTS: usize = 8;
+pub(super) const TESTS: usize = 9;
 
 /// Within this everybody is gone after a loss; five seconds are promised, the rest is for a busy machine.
 pub(super) const SECONDS: u64 = 8;
@@ -23,9 +23,37 @@ pub(super) const SECONDS: u64 = 8;
 /// What an agent is called as.
 const AGENT: &str = "--posthaste-agent";
 
+/// What the mpi-operator of Kubernetes says to the launcher in one of its ways: the variable that names its list of hosts, that
+/// with arguments for ssh, others, and what stands behind a host in the list.
+struct Operator {
+    hosts: &'static str,
+    ssh: &'static str,
+    others: &'static [(&'static str, &'static str)],
+    slots: &'static str,
+}
+
+const OPERATOR: [Operator; 3] = [
+    Operator { hosts: "HYDRA_HOST_FILE", ssh: "HYDRA_LAUNCH_EXTRA_ARGS", others: &[], slots: ":2" },
+    Operator {
+        hosts: "I_MPI_HYDRA_HOST_FILE",
+        ssh: "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
+        others: &[("I_MPI_PERHOST", "2")],
+        slots: ":2",
+    },
+    Operator {
+        hosts: "OMPI_MCA_orte_default_hostfile",
+        ssh: "OMPI_MCA_plm_rsh_args",
+        others: &[("OMPI_MCA_orte_keep_fqdn_hostnames", "true"), ("OMPI_MCA_orte_set_default_slots", "2")],
+        slots: " slots=2",
+    },
+];
+
 pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
     tally.test("hosts: our mpiexec: output, input, environment and directory are as on one host", || {
         house.surroundings()
+    });
+    tally.test("hosts: our mpiexec: hosts and ssh as the mpi-operator sets them, in its three ways", || {
+        OPERATOR.iter().try_for_each(|way| house.operated(way))
     });
     tally.test("hosts: our mpiexec: an abort on another host is the exit code", || {
         let job = house.ours(&["1", "2"], 2).arg(&house.faulty).args(["abort", "7"]);
@@ -59,6 +87,25 @@ impl House<'_> {
     pub(super) fn ours(&self, hosts: &[&str], each: usize) -> Job {
         let names: Vec<String> = hosts.iter().map(|host| format!("host{host}")).collect();
         self.mpi.plain().args(["-hosts", &names.join(","), "-ppn", &each.to_string()]).limit(60)
+    }
+
+    /// Ranks are on the hosts of the list, as many as it says, and ssh gets its arguments.
+    fn operated(&self, way: &Operator) -> Fallible {
+        let list = self.rig.folder().join(way.hosts);
+        fs::write(&list, format!("host1{0}\nhost2{0}\n", way.slots))
+            .map_err(|e| format!("{}: {e}", list.display()))?;
+        let job = self.mpi.plain().args(["-n", "4", "-print-rank-map"]).arg(&self.places).limit(60);
+        let job = job
+            .env(way.hosts, &list)
+            .env(way.ssh, "-o ConnectionAttempts=10")
+            .env("K_MPI_JOB_ROLE", "launcher");
+        let job = way.others.iter().fold(job, |job, (name, value)| job.env(name, value));
+        let said = self.succeed(job)?.stdout;
+        Self::have_places(&said, 4, 2)?;
+        if !said.contains("(host1:0,1)\n(host2:2,3)\n") {
+            return Err(format!("{}: two ranks on each of two hosts were expected:\n{said}", way.hosts));
+        }
+        Ok(())
     }
 
     fn surroundings(&self) -> Fallible {

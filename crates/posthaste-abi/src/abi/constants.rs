@@ -278,6 +278,9 @@ constants! {
         MPI_ERR_SESSION: c_int = 60;
         MPI_ERR_ERRHANDLER: c_int = 61;
         MPI_ERR_ABI: c_int = 62;
+        MPIX_ERR_PROC_FAILED: c_int = MPI_ERR_PROC_ABORTED;
+        MPIX_ERR_PROC_FAILED_PENDING: c_int = 16352;
+        MPIX_ERR_REVOKED: c_int = 16353;
     }
     "Error classes of the tool interface" {
         MPI_T_ERR_CANNOT_INIT: c_int = 1001;

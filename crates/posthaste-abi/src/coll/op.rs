@@ -1,12 +1,13 @@
 //! C functions for reduction operations (MPI-5.0 §6.9).
 //!
-//! A function of the program enters the engine as a closure. What must stay true: no lock is held while it runs.
+//! A function of the program enters the engine as a closure. What must stay true: the engine may be entered while it runs, so
+//! what it calls of MPI does not look for handlers that are due.
 
 use std::ffi::{c_int, c_void};
 
 use posthaste_core::datatype::Datatype;
 use posthaste_core::error::{Error, ErrorClass, Result};
-use posthaste_core::op::Op;
+use posthaste_core::op::{self, Op};
 
 use crate::abi::constants::{MPI_DATATYPE_NULL, MPI_OP_NULL};
 use crate::abi::pointer::Out;
@@ -85,13 +86,13 @@ fn create(
     let with_handle = move |input: *mut u8, inout: *mut u8, count: u64, datatype: &Datatype| {
         match datatype::handle_for(datatype) {
             Ok((handle, new)) => {
-                function(input, inout, count, datatype, handle);
+                op::calling(|| function(input, inout, count, datatype, handle));
                 if new {
                     let _ = datatype::remove("datatype", handle);
                 }
             }
             // 2^19 types exist: there is no handle to show to the function.
-            Err(_) => function(input, inout, count, datatype, MPI_DATATYPE_NULL),
+            Err(_) => op::calling(|| function(input, inout, count, datatype, MPI_DATATYPE_NULL)),
         }
     };
     op.set("op", store(Op::user(with_handle, commute != 0))?)

@@ -3,7 +3,6 @@
 //! `plan` makes the schedule, `persistent` keeps it. The hints have no effect.
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 
 use posthaste_core::coll::Schedule;
 use posthaste_core::error::Result;
@@ -299,5 +298,5 @@ mpi_fn! {
 }
 
 pub(crate) fn prepare(schedule: Schedule, comm: MPI_Comm, request: Out<MPI_Request>) -> Result<()> {
-    persistent::prepare(Plan::Collective(Arc::new(schedule)), comm, request)
+    persistent::prepare(Plan::Collective(schedule.repeated()), comm, request)
 }

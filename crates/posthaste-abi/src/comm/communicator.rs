@@ -10,6 +10,7 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::group::Group;
 use posthaste_core::info::Info;
 use posthaste_core::request::Status;
+use posthaste_core::world::{Split, TYPE};
 
 use crate::abi::constants::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
@@ -21,7 +22,6 @@ use crate::call::mpi_fn;
 use crate::layer::attribute::KEYVALS;
 use crate::layer::bsend;
 use crate::layer::communicator::{adorn, allocate, allocate_from, copy_attributes, duplicate, session_of};
-use crate::layer::hardware::{self, Split};
 use crate::layer::library::library;
 use crate::layer::object_ref::ObjectRef;
 use crate::layer::request::AtEnd;
@@ -153,14 +153,14 @@ mpi_fn! {
                  MPI_COMM_TYPE_RESOURCE_GUIDED or MPI_UNDEFINED")),
         };
         let comm = communicator::find("comm", comm)?;
-        let part = hardware::part(&comm, split, &hints)?;
-        let color = part.as_ref().map(|part| part.color);
+        let part = library().world.part_in(&comm, split, &hints)?;
+        let color = part.map(|part| part.color);
         let (schedule, creation) = comm.plan_split(color, key, allocate_from(&comm))?;
         library().world.run(schedule)?;
         let made = library().world.finish(creation)?;
         if let Some((made, found)) = made.as_ref().zip(part.and_then(|part| part.found)) {
             let hint = Info::default();
-            hint.set(hardware::TYPE, found.as_bytes())?;
+            hint.set(TYPE, found.as_bytes())?;
             library().world.set_hints(made, &hint)?;
         }
         newcomm.set("newcomm", communicator::store(made)?)

@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
 
-use posthaste_core::comm::{Comm, tag_between};
+use posthaste_core::comm::{Comm, check_of_this_job, tag_between};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::group::Group;
 use posthaste_core::info::Info;
@@ -57,6 +57,7 @@ mpi_fn! {
             let among = found(call, &local, stringtag)?;
             let remote = || {
                 let remote = group::find("remote_group", remote_group)?;
+                check_of_this_job("remote_group", &remote, library().world.founding().size() as u32)?;
                 let leader = leader("remote_leader", "remote_group", remote_leader, &remote)?;
                 // The world is the peer communicator, in which a rank is the number of its process.
                 let peer = remote.peer(leader as u32).map_or(-1, |peer| peer.0 as i32);

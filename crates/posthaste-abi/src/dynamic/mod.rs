@@ -7,7 +7,6 @@ pub mod spawn;
 use crate::abi::pointer::Out;
 use crate::abi::types::MPI_Comm;
 use crate::call::mpi_fn;
-use crate::coll::plan;
 use crate::comm::communicator as comm;
 use crate::layer::library::library;
 use crate::object::communicator;
@@ -19,8 +18,7 @@ mpi_fn! {
         let handle = comm.get("comm")?;
         comm::check_freeable(handle)?;
         let found = communicator::find("comm", handle)?;
-        library().world.run(plan::barrier(&*plan::member(handle)?)?)?;
-        library().world.part(&found);
+        library().world.disconnect(&found)?;
         drop(found);
         comm::free(comm)
     }

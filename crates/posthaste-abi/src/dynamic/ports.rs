@@ -32,7 +32,7 @@ mpi_fn! {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
         let (comm, root) = (communicator::find("comm", comm)?, rank_in(root));
         let port = || Ok((port_name.text("port_name")?, time_limit(&*info::hints(info)?)?));
-        let made = library().world.accept(&comm, root, port)?;
+        let made = library().world.accept("MPI_Comm_accept", &comm, root, port)?;
         newcomm.set("newcomm", communicator::store(Some(made))?)
     }
     /// MPI-5.0 §11.9.3. Only the root looks at `port_name` and `info`.
@@ -41,7 +41,7 @@ mpi_fn! {
         newcomm.set("newcomm", MPI_COMM_NULL)?;
         let (comm, root) = (communicator::find("comm", comm)?, rank_in(root));
         let port = || Ok((port_name.text("port_name")?, time_limit(&*info::hints(info)?)?));
-        let made = library().world.connect(&comm, root, port)?;
+        let made = library().world.connect("MPI_Comm_connect", &comm, root, port)?;
         newcomm.set("newcomm", communicator::store(Some(made))?)
     }
 }

@@ -7,7 +7,6 @@ use std::ffi::{c_char, c_int};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::info::Info;
-use posthaste_core::world::PROCESS_SETS;
 
 use crate::abi::constants::{MPI_INFO_NULL, MPI_SESSION_NULL, MPI_SUCCESS};
 use crate::abi::pointer::{In, Out};
@@ -58,16 +57,17 @@ mpi_fn! {
         npset_names: Out<c_int>) raises session => {
         find("session", session)?;
         info::hints(info)?;
-        npset_names.set("npset_names", PROCESS_SETS.len() as c_int)
+        npset_names.set("npset_names", library().world.process_sets().len() as c_int)
     }
     /// MPI-5.0 §11.3.2. `pset_len` becomes the length of the name with its closing zero, whatever it was.
     fn MPI_Session_get_nth_pset / PMPI_Session_get_nth_pset(session: MPI_Session, info: MPI_Info, n: c_int,
         pset_len: Out<c_int>, pset_name: Out<c_char>) raises session => {
         find("session", session)?;
         info::hints(info)?;
-        let name = usize::try_from(n).ok().and_then(|n| PROCESS_SETS.get(n));
+        let sets = library().world.process_sets();
+        let name = usize::try_from(n).ok().and_then(|n| sets.get(n));
         let Some(name) = name else {
-            let expected = format_args!("0..={}, one of the process sets", PROCESS_SETS.len() - 1);
+            let expected = format_args!("0..={}, one of the process sets", sets.len() - 1);
             return Err(Error::invalid(ErrorClass::Arg, "n", n, expected));
         };
         let room = pset_len.get("pset_len")?;

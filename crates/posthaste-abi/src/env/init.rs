@@ -164,8 +164,10 @@ fn start(required: ThreadLevel) -> Result<()> {
         Life::Before => {
             let library = library::start(required)?;
             memory::learn_sizes(library.world.vci().engine.config.check_types);
+            // Who cannot meet them has not been initialised.
+            parents::meet(&library.world)?;
             library::open(library);
-            parents::meet()
+            Ok(())
         }
         Life::Inside => Err(Error::other(ErrorClass::Other, "MPI has been initialised already")),
         Life::After => {

@@ -8,19 +8,19 @@
 //! that the request is over finds all of them run.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::RequestId;
+use posthaste_core::pt2pt::handlers::given_away;
 use posthaste_core::pt2pt::recv;
 use posthaste_core::request::{
     Composite, Handler, Invoke, Request, State, Status, Table, complete, composite,
 };
-use posthaste_core::runtime::Entered;
-use posthaste_core::wait::is_progress_thread;
+use posthaste_core::runtime::{Entered, is_progress_thread};
 
 use super::handlers::attach;
 use crate::abi::constants::{MPI_COMM_SELF, MPI_INFO_NULL, MPI_REQUEST_NULL, MPI_SUCCESS};
@@ -253,6 +253,7 @@ fn register(
         return Err(Error::invalid(ErrorClass::Arg, "cb", "NULL", "a function").into());
     };
     let of = find(cont_req)?;
+    let mut seen = HashSet::new();
     // Nothing is given away before everything is right.
     for at in 0..count {
         let request = requests.nth(at).get("array_of_requests")?;
@@ -260,8 +261,19 @@ fn register(
             let got = "the continuation request itself";
             return Err(Error::invalid(ErrorClass::Request, "request", got, "another request").into());
         }
-        if request != MPI_REQUEST_NULL {
-            completion::enter(request)?;
+        if request == MPI_REQUEST_NULL {
+            continue;
+        }
+        let (vci, id) = completion::enter(request)?;
+        if vci.engine.handlers.stays(id) {
+            return Err(given_away().into());
+        }
+        // What was over when it was started is any number of operations.
+        if id != Table::DONE && !seen.insert(id) {
+            let got = format!("{request:#x}, for the second time");
+            return Err(
+                Error::invalid(ErrorClass::Request, "array_of_requests", got, "each request once").into()
+            );
         }
     }
     of.registers()?;
@@ -303,6 +315,10 @@ fn give(place: Out<MPI_Request>, status: Out<MPI_Status>, together: &Arc<Togethe
 }
 
 impl Invoke for Part {
+    fn stays(&self) -> bool {
+        true
+    }
+
     fn invoke(&self, id: RequestId) {
         let request = MPI_Request::numbered(handle::of_request(Table::handle(id)));
         let status = Out::<MPI_Status>::at(self.status.load(Ordering::Relaxed));
@@ -372,35 +388,34 @@ impl Continuations {
 
     /// The operations of a continuation are over.
     fn may_run(self: &Arc<Self>, continuation: Continuation, code: c_int, waits: bool) {
-        {
-            let mut vci = self.vci();
-            let active = vci.engine.persistent.active(self.id);
-            let mut queue = locked(&self.queue);
-            let at_once = !self.manner.poll_only && !waits && self.is_for_this_thread();
-            if !queue.freed && (active.is_none() || !at_once) {
-                queue.ready.push_back((continuation, code));
-                active.into_iter().for_each(|active| vci.engine.is_to_be_looked_at(active, true));
-                drop(queue);
-                if active.is_some() && !self.manner.poll_only && !waits {
-                    self.leave_to_program(&mut vci);
-                }
-                return;
-            }
+        let mut vci = self.vci();
+        let active = vci.engine.persistent.active(self.id);
+        let mut queue = locked(&self.queue);
+        let (without_test, here) = if queue.freed {
+            // Nobody can test the request any more, but nobody has asked for a thread of the library either.
+            let any_thread = self.manner.any_thread && !self.manner.poll_only;
+            (true, any_thread || !is_progress_thread())
+        } else {
+            (active.is_some() && !self.manner.poll_only && !waits, self.is_for_this_thread())
+        };
+        if without_test && here {
+            drop((queue, vci));
+            return self.run(&continuation, code);
         }
-        self.run(&continuation, code);
+        queue.ready.push_back((continuation, code));
+        active.into_iter().for_each(|active| vci.engine.is_to_be_looked_at(active, true));
+        drop((queue, vci));
+        if without_test {
+            self.leave_to_program();
+        }
     }
 
     /// The progress thread leaves those that are ready to whichever thread of the program comes by: it may wait for something
     /// else than this request.
-    fn leave_to_program(self: &Arc<Self>, vci: &mut Entered<'_>) {
+    fn leave_to_program(self: &Arc<Self>) {
         let of = Arc::clone(self);
-        vci.engine.leave_to_program(Box::new(move |_, _| {
-            if of.is_for_this_thread() {
-                of.run_ready(usize::MAX);
-            } else {
-                of.leave_to_program(&mut of.vci());
-            }
-        }));
+        library().world.leave_to_program(Box::new(move || of.run_ready(usize::MAX)));
+        watch();
     }
 
     /// Runs one, outside all locks.

@@ -112,9 +112,9 @@ extension_fn! {
 /// Attaches a handler. The handle of the request, which is another one if it was over when it was started.
 pub(crate) fn attach(handle: MPI_Request, handler: Arc<dyn Invoke>) -> Result<MPI_Request, Located> {
     let (vci, id) = find(handle)?;
-    drop(vci);
     let own = completion::key(MPI_COMM_SELF);
-    let attached = library().world.attach(id, handler, |name| is_handled(name, (name != id).then_some(own)));
+    let marks = |name| is_handled(name, (name != id).then_some(own));
+    let attached = library().world.attach(vci, id, handler, marks);
     watch();
     let name = attached?;
     Ok(MPI_Request::numbered(handle::of_request(Table::handle(name))))

@@ -5,7 +5,8 @@
 use std::sync::OnceLock;
 
 use posthaste_core::comm::Comm;
-use posthaste_core::config::{Config, INITIAL_HANDLER, InitialHandler};
+use posthaste_core::config::InitialHandler;
+use posthaste_core::instance;
 
 use super::library::{Library, open_sessions};
 
@@ -26,11 +27,7 @@ pub(crate) enum Handler<U> {
 /// `MPI_Finalize`. `MPI_Init` refuses a setting that cannot be read.
 pub(crate) fn initial<U>() -> Handler<U> {
     static INITIAL: OnceLock<InitialHandler> = OnceLock::new();
-    let read = || {
-        let only = |name: &str| if name == INITIAL_HANDLER { std::env::var(name).ok() } else { None };
-        Config::read(only).unwrap_or_default().initial_handler
-    };
-    match INITIAL.get_or_init(read) {
+    match INITIAL.get_or_init(instance::initial_handler) {
         InitialHandler::Fatal => Handler::Fatal,
         InitialHandler::Abort => Handler::Abort,
         InitialHandler::Return => Handler::Return,

@@ -8,12 +8,13 @@
 //! (`posthaste_core::instance`); while both are there, calls use that of `MPI_Init`.
 
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
 use posthaste_core::error::{Result, say};
 use posthaste_core::instance::{self, Job, Share, Threads};
+use posthaste_core::op;
 use posthaste_core::world::Calls;
 
 /// What exists while MPI is initialised, or a session is.
@@ -73,6 +74,11 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 static DOOR: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
 /// Held by whoever opens or closes the door by what handlers there are.
 static DOORKEEPER: Mutex<()> = Mutex::new(());
+/// Calls since the last one that found handlers; enough to open the door while there was none.
+static WITHOUT: AtomicU32 = AtomicU32::new(UNTIL_OPEN);
+/// Calls without handlers that open the door. To open and close it costs more than to look for handlers, and a program that has
+/// had one soon has another.
+const UNTIL_OPEN: u32 = 1000;
 
 /// The library, while MPI is initialised or there is a session.
 #[inline(always)]
@@ -105,17 +111,38 @@ pub(crate) fn may_enter() -> bool {
 #[cold]
 fn admit() -> bool {
     let Some(library) = inside() else { return false };
-    if library.world.run_due_handlers() == 0 {
-        let _one_thread = DOORKEEPER.lock().unwrap_or_else(PoisonError::into_inner);
-        if library.world.handlers_attached() == 0 {
-            DOOR.store(LIBRARY.load(Ordering::Acquire), Ordering::Release);
-        }
+    if op::is_called() {
+        return true; // the engine is busy with that operation
+    }
+    let handlers = library.world.run_due_handlers();
+    let without = if handlers > 0 { 0 } else { WITHOUT.load(Ordering::Relaxed).saturating_add(1) };
+    WITHOUT.store(without, Ordering::Relaxed);
+    if without > UNTIL_OPEN {
+        open_door(library);
     }
     true
 }
 
-/// A request has got a handler, so every entry looks for handlers that are due. Called outside all VCIs.
+#[cold]
+fn open_door(library: &Library) {
+    let _one_thread = DOORKEEPER.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_watched = || library.world.handlers_attached() > 0 || library.world.has_left_to_program();
+    if !is_watched() {
+        DOOR.store(LIBRARY.load(Ordering::Acquire), Ordering::Release);
+        // Who has attached one since then has found the door closed, and left it.
+        if is_watched() {
+            DOOR.store(ptr::null_mut(), Ordering::Release);
+        }
+    }
+}
+
+/// A request has got a handler, or something is left to threads of the program, so every entry looks for what is due. Called
+/// outside all VCIs.
 pub(crate) fn watch() {
+    // SYNC: the VCI of the request orders this with `open_door`, which enters it once more after it has opened the door.
+    if is_watched() {
+        return;
+    }
     let _one_thread = DOORKEEPER.lock().unwrap_or_else(PoisonError::into_inner);
     DOOR.store(ptr::null_mut(), Ordering::Release);
 }
@@ -229,6 +256,7 @@ pub(crate) fn open_sessions() -> usize {
 
 /// Calls use this library from now on. The door stays closed, for the next call to look whether there are handlers.
 fn use_library(of: &AtomicPtr<Library>) {
+    WITHOUT.store(UNTIL_OPEN, Ordering::Relaxed);
     DOOR.store(ptr::null_mut(), Ordering::Release);
     LIBRARY.store(of.load(Ordering::Acquire), Ordering::Release);
 }

@@ -167,6 +167,7 @@ pub(crate) fn both(
     comm: CommKey,
 ) -> Result<RequestId> {
     let mut vci = library().world.vci_of(owner);
+    recv::finish(&mut vci.engine, recv);
     let Engine { requests, finished, .. } = &mut vci.engine;
     let whole = composite::begin(requests, Composite::of(2).keeping_alive(sent), Status::EMPTY)?;
     request::belongs(whole, comm);

@@ -6,7 +6,7 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -83,6 +83,8 @@ pub(crate) type SharedAtEnd = Arc<dyn AtEnd>;
 
 /// What runs at the ends of requests, by their numbers in the table.
 static SPECIALS: LazyLock<Mutex<HashMap<u32, SharedAtEnd>>> = LazyLock::new(Mutex::default);
+/// How many they are: where there is none, nobody looks for one.
+static SPECIALS_LEN: AtomicUsize = AtomicUsize::new(0);
 
 fn note(id: RequestId) -> &'static AtomicU32 {
     &NOTES[id.slot as usize % table::MOST]
@@ -96,7 +98,9 @@ pub(crate) fn belongs(id: RequestId, comm: CommKey) {
 
 /// The same with something to run at its end.
 pub(crate) fn ends_with(id: RequestId, comm: CommKey, at_end: SharedAtEnd) {
-    SPECIALS.lock().unwrap_or_else(PoisonError::into_inner).insert(Table::handle(id), at_end);
+    let mut specials = SPECIALS.lock().unwrap_or_else(PoisonError::into_inner);
+    specials.insert(Table::handle(id), at_end);
+    SPECIALS_LEN.store(specials.len(), Ordering::Relaxed);
     note(id).store(comm.0 | SPECIAL, Ordering::Relaxed);
 }
 
@@ -217,8 +221,24 @@ pub(crate) fn take<const ASKS: u8>(vci: &mut Vci, id: RequestId) -> Option<Ended
         _ if note & PERSISTENT != 0 => return take_started::<ASKS>(vci, id, note),
         _ => return None,
     }
+    if let Some(status) = halted(vci, id) {
+        return Some(Ended { id, note, status, stays: true, how: How::Completed });
+    }
     let ended = vci.engine.requests.remove(id);
     ended.map(|ended| Ended { id, note, status: ended.status, stays: false, how: How::Completed })
+}
+
+/// What a receive from anybody says that goes on when the program has acknowledged who is lost: its request stays.
+#[cold]
+fn halted(vci: &mut Vci, id: RequestId) -> Option<Status> {
+    if !recv::is_halted(&vci.engine, id) {
+        return None;
+    }
+    let why = vci.engine.requests.get(id)?.status.error.as_ref()?;
+    let text =
+        format!("{why}; the receive from anybody goes on when that is acknowledged (MPIX_Comm_ack_failed)");
+    let error = Some(Error::other(ErrorClass::ProcFailedPending, text));
+    Some(Status { error, ..Status::EMPTY })
 }
 
 /// The same for a persistent request, which stays.
@@ -233,9 +253,12 @@ fn take_started<const ASKS: u8>(vci: &mut Vci, id: RequestId, note: u32) -> Opti
         None if engine.requests.get(active).is_some_and(|found| !complete::is_complete(found)) => {
             return None;
         }
-        None => engine.requests.remove(active).map_or(Status::EMPTY, |failed| failed.status),
+        None => match halted(vci, active) {
+            Some(status) => return Some(Ended { id, note, status, stays: true, how: How::Completed }),
+            None => vci.engine.requests.remove(active).map_or(Status::EMPTY, |failed| failed.status),
+        },
     };
-    engine.persistent.end(id);
+    vci.engine.persistent.end(id);
     Some(Ended { id, note, status, stays: true, how: How::Completed })
 }
 
@@ -243,15 +266,19 @@ fn take_started<const ASKS: u8>(vci: &mut Vci, id: RequestId, note: u32) -> Opti
 #[cold]
 fn take_handled(vci: &mut Vci, id: RequestId, note: u32, asks: u8) -> Option<Ended> {
     let world = &library().world;
+    let (disabled, by_us) = world.handlers_disabled();
+    if !disabled && vci.engine.requests.get(id).is_some_and(|found| complete::is_active(&found.state)) {
+        return None; // an ordinary request whose transfer goes on
+    }
     if asks != TESTS
-        && !world.handlers_disabled().0
+        && !disabled
         && let Some(handler) = special(id).and_then(AtEnd::polled)
     {
         vci.engine.finished.handlers.push_back(Due::Run(id, handler, Status::EMPTY));
     }
     let stays = vci.engine.persistent.is_persistent(id);
     if asks == WAITS
-        && world.handlers_disabled().1
+        && by_us
         && special(id).is_some_and(|behind| behind.waits_for_handlers())
         && waited_for(vci, id).is_some()
     {
@@ -280,12 +307,14 @@ pub(crate) fn may_be_handled(number: u32) -> bool {
     NOTES[number as usize % table::MOST].load(Ordering::Relaxed) & MARKS == HANDLED
 }
 
-/// The request has a handler from now on. `is_new`: it had no place in the table.
+/// The request has a handler from now on. `is_new`: it had no place in the table. Called inside its VCI, where nobody else changes
+/// its note, or before the program knows it.
 pub(crate) fn is_handled(id: RequestId, is_new: Option<CommKey>) {
     if let Some(comm) = is_new {
         belongs(id, comm);
     }
-    note(id).fetch_or(HANDLED, Ordering::Relaxed);
+    let note = note(id);
+    note.store(note.load(Ordering::Relaxed) | HANDLED, Ordering::Relaxed);
 }
 
 /// The error of a wait for this request that could never end, if it is one.
@@ -422,10 +451,19 @@ pub(crate) fn take_back(vci: &mut Vci, id: RequestId) {
 
 /// What runs at the end of a request, if anything.
 pub(crate) fn special(id: RequestId) -> Option<SharedAtEnd> {
+    if SPECIALS_LEN.load(Ordering::Relaxed) == 0 {
+        return None;
+    }
     SPECIALS.lock().unwrap_or_else(PoisonError::into_inner).get(&Table::handle(id)).cloned()
 }
 
 /// Takes out what runs at the end of a request.
 pub(crate) fn forget(id: RequestId) -> Option<SharedAtEnd> {
-    SPECIALS.lock().unwrap_or_else(PoisonError::into_inner).remove(&Table::handle(id))
+    if SPECIALS_LEN.load(Ordering::Relaxed) == 0 {
+        return None;
+    }
+    let mut specials = SPECIALS.lock().unwrap_or_else(PoisonError::into_inner);
+    let forgotten = specials.remove(&Table::handle(id));
+    SPECIALS_LEN.store(specials.len(), Ordering::Relaxed);
+    forgotten
 }

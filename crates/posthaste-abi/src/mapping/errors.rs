@@ -1,4 +1,7 @@
 //! Error classes by their numbers (MPI-5.0 §9.4). An error code is its class, or a code of the program.
+//!
+//! What must stay true: the class of a lost process has the number that programs compare with which survive one; where the
+//! standard's own is another one, it is understood too.
 
 use std::ffi::c_int;
 
@@ -14,8 +17,13 @@ macro_rules! classes {
         }
 
         /// The class with this number, if there is one.
+        #[allow(unreachable_patterns)] // where a lost process has one number
         pub(crate) fn class(number: c_int) -> Option<ErrorClass> {
-            match number { $(constants::$name => Some(ErrorClass::$class),)* _ => None }
+            match number {
+                $(constants::$name => Some(ErrorClass::$class),)*
+                constants::MPI_ERR_PROC_ABORTED => Some(ErrorClass::ProcAborted),
+                _ => None,
+            }
         }
     };
 }
@@ -78,11 +86,13 @@ classes! {
     UnsupportedOperation MPI_ERR_UNSUPPORTED_OPERATION
     Win MPI_ERR_WIN
     RmaFlavor MPI_ERR_RMA_FLAVOR
-    ProcAborted MPI_ERR_PROC_ABORTED
+    ProcAborted MPIX_ERR_PROC_FAILED
     ValueTooLarge MPI_ERR_VALUE_TOO_LARGE
     Session MPI_ERR_SESSION
     Errhandler MPI_ERR_ERRHANDLER
     Abi MPI_ERR_ABI
+    ProcFailedPending MPIX_ERR_PROC_FAILED_PENDING
+    Revoked MPIX_ERR_REVOKED
 }
 
 /// The code of an error.

@@ -7,18 +7,18 @@ use std::sync::{Mutex, PoisonError, Weak};
 
 use posthaste_core::comm::Comm;
 use posthaste_core::error::Result;
+use posthaste_core::world::World;
 
 use crate::abi::constants::MPI_COMM_NULL;
 use crate::abi::types::MPI_Comm;
-use crate::layer::library::library;
 use crate::object::communicator;
 
 /// Its handle, which may become that of another one when this one is gone.
 static PARENTS: Mutex<Option<(MPI_Comm, Weak<Comm>)>> = Mutex::new(None);
 
-/// Connects to the parents, if there are any. All ranks of the job call it, once.
-pub(crate) fn meet() -> Result<()> {
-    if let Some(made) = library().world.connect_parents()? {
+/// Connects to the parents, if there are any. All ranks of the job call it, once, before MPI is initialised.
+pub(crate) fn meet(world: &World) -> Result<()> {
+    if let Some(made) = world.meet_parents("MPI_Init")? {
         let known = std::sync::Arc::downgrade(&made);
         let handle = communicator::store(Some(made))?;
         *PARENTS.lock().unwrap_or_else(PoisonError::into_inner) = Some((handle, known));

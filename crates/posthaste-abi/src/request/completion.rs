@@ -109,24 +109,25 @@ pub(crate) fn vci_of(request: MPI_Request) -> Entered<'static> {
 /// A handle that names no request.
 #[inline(always)]
 pub(crate) fn take<const ASKS: u8>(vci: &mut Vci, request: MPI_Request) -> Result<Option<Ended>> {
-    match find(vci, request) {
-        Ok(id) => Ok(request::take::<ASKS>(vci, id)),
-        Err(error) => take_gone(vci, request, error),
+    match named(vci, request) {
+        Some(id) => Ok(request::take::<ASKS>(vci, id)),
+        None => take_gone(vci, request),
     }
 }
 
 #[cold]
-fn take_gone(vci: &mut Vci, request: MPI_Request, error: Error) -> Result<Option<Ended>> {
+fn take_gone(vci: &mut Vci, request: MPI_Request) -> Result<Option<Ended>> {
     let gone = handle::to_request(request.number()).and_then(|number| request::take_gone(vci, number));
-    gone.map_or(Err(error), |ended| Ok(Some(ended)))
+    gone.map_or_else(|| Err(stale(request)), |ended| Ok(Some(ended)))
 }
 
 /// The engine's name of a request; `None` for one that its handler has completed, and nobody was told.
 pub(crate) fn find_or_gone(vci: &Vci, request: MPI_Request) -> Result<Option<RequestId>> {
     let is_gone = |number| vci.engine.handlers.is_unreported(number);
-    match find(vci, request) {
-        Err(_) if handle::to_request(request.number()).is_some_and(is_gone) => Ok(None),
-        found => found.map(Some),
+    match named(vci, request) {
+        None if handle::to_request(request.number()).is_some_and(is_gone) => Ok(None),
+        None => Err(stale(request)),
+        found => Ok(found),
     }
 }
 
@@ -193,7 +194,7 @@ pub(crate) fn look(request: MPI_Request) -> Result<Option<MPI_Status>> {
 pub(crate) fn free(request: MPI_Request) -> Result<()> {
     let mut vci = vci_of(request);
     let Some(id) = find_or_gone(&vci, request)? else {
-        _ = take_gone(&mut vci, request, stale(request))?;
+        _ = take_gone(&mut vci, request)?;
         return Ok(());
     };
     request::free(vci, id)
@@ -209,12 +210,17 @@ pub(crate) fn cancel(request: MPI_Request) -> Result<()> {
 /// The engine's name of a request.
 #[inline(always)]
 pub(crate) fn find(vci: &Vci, request: MPI_Request) -> Result<RequestId> {
+    named(vci, request).ok_or_else(|| stale(request))
+}
+
+/// The same, where there may be none.
+#[inline(always)]
+fn named(vci: &Vci, request: MPI_Request) -> Option<RequestId> {
     match handle::to_request(request.number())
         .and_then(|number| vci.engine.requests.by_handle(number as usize))
     {
-        Some(id) => Ok(id),
-        None if is_done(request) => Ok(Table::DONE), // as good in any VCI
-        None => Err(stale(request)),
+        None if is_done(request) => Some(Table::DONE), // as good in any VCI
+        found => found,
     }
 }
 

@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 
 use posthaste_core::error::{Error, ErrorClass, Result};
-use posthaste_core::win::{Assert, LockKind};
-use posthaste_core::world::Extent;
+use posthaste_core::win::{Assert, LockKind, Window};
+use posthaste_core::world::{Extent, Fenced};
 
 use crate::abi::constants::{
     MPI_LOCK_EXCLUSIVE, MPI_LOCK_SHARED, MPI_MODE_NOCHECK, MPI_MODE_NOPRECEDE, MPI_MODE_NOPUT,
@@ -21,9 +21,13 @@ use crate::object::{group, window};
 mpi_fn! {
     /// MPI-5.0 §12.5.1
     fn MPI_Win_fence / PMPI_Win_fence(assert: c_int, win: MPI_Win) raises win => {
-        let found = window::find("win", win)?;
         let known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
-        library().world.fence(&found.window, assertions(assert, known)?)
+        let asserted = assertions(assert, known)?;
+        let now = |window: &Window| library().world.fence_now(window, asserted.no_succeed);
+        match window::look_at_recent(win, now) {
+            Some(Fenced::Over) => Ok(()),
+            fenced => fence(win, asserted, fenced),
+        }
     }
     /// MPI-5.0 §12.5.2
     fn MPI_Win_start / PMPI_Win_start(group: MPI_Group, assert: c_int, win: MPI_Win) raises win => {
@@ -32,17 +36,25 @@ mpi_fn! {
     }
     /// MPI-5.0 §12.5.2
     fn MPI_Win_complete / PMPI_Win_complete(win: MPI_Win) raises win => {
-        library().world.complete_access(&window::find("win", win)?.window)
+        let world = &library().world;
+        if window::look_at_recent(win, |window| world.complete_now(window)) == Some(true) {
+            return Ok(());
+        }
+        world.complete_access(&window::find("win", win)?.window)
     }
     /// MPI-5.0 §12.5.2
     fn MPI_Win_post / PMPI_Win_post(group: MPI_Group, assert: c_int, win: MPI_Win) raises win => {
-        let (found, group) = (window::find("win", win)?, group::find("group", group)?);
         let known = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
+        let (found, group) = (window::find("win", win)?, group::find("group", group)?);
         library().world.post(&found.window, &group, assertions(assert, known)?)
     }
     /// MPI-5.0 §12.5.2
     fn MPI_Win_wait / PMPI_Win_wait(win: MPI_Win) raises win => {
-        library().world.wait_exposure(&window::find("win", win)?.window)
+        let world = &library().world;
+        if window::look_at_recent(win, |window| world.wait_exposure_now(window)) == Some(true) {
+            return Ok(());
+        }
+        world.wait_exposure(&window::find("win", win)?.window)
     }
     /// MPI-5.0 §12.5.2
     fn MPI_Win_test / PMPI_Win_test(win: MPI_Win, flag: Out<c_int>) raises win => {
@@ -57,17 +69,17 @@ mpi_fn! {
     /// MPI-5.0 §12.5.3
     fn MPI_Win_lock / PMPI_Win_lock(lock_type: c_int, rank: c_int, assert: c_int, win: MPI_Win)
         raises win => {
-        let found = window::find("win", win)?;
         let kind = match lock_type {
-            MPI_LOCK_EXCLUSIVE => LockKind::Exclusive,
-            MPI_LOCK_SHARED => LockKind::Shared,
-            other => {
-                let expected = "MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED";
-                return Err(Error::invalid(ErrorClass::Locktype, "lock_type", other, expected));
-            }
+            MPI_LOCK_EXCLUSIVE => Some(LockKind::Exclusive),
+            MPI_LOCK_SHARED => Some(LockKind::Shared),
+            _ => None,
         };
-        let assert = assertions(assert, MPI_MODE_NOCHECK)?;
-        library().world.lock(&found.window, rank_in(rank), kind, assert)
+        if let (Some(kind), 0) = (kind, assert)
+            && window::look_at_recent(win, |window| window.lock_now(rank_in(rank), kind)) == Some(true)
+        {
+            return Ok(());
+        }
+        lock((lock_type, kind), rank, assert, win)
     }
     /// MPI-5.0 §12.5.3
     fn MPI_Win_lock_all / PMPI_Win_lock_all(assert: c_int, win: MPI_Win) raises win => {
@@ -76,7 +88,10 @@ mpi_fn! {
     }
     /// MPI-5.0 §12.5.3
     fn MPI_Win_unlock / PMPI_Win_unlock(rank: c_int, win: MPI_Win) raises win => {
-        library().world.unlock(&window::find("win", win)?.window, rank_in(rank))
+        match window::look_at_recent(win, |window| window.unlock_now(rank_in(rank))) {
+            Some(Some(false)) => Ok(()),
+            unlocked => unlock(rank, win, unlocked.flatten().is_some()),
+        }
     }
     /// MPI-5.0 §12.5.3
     fn MPI_Win_unlock_all / PMPI_Win_unlock_all(win: MPI_Win) raises win => {
@@ -104,6 +119,43 @@ mpi_fn! {
         library().world.sync_window();
         Ok(())
     }
+}
+
+/// The rest of a fence, or all of it.
+#[inline(never)]
+fn fence(win: MPI_Win, assert: Assert, fenced: Option<Fenced>) -> Result<()> {
+    let (world, found) = (&library().world, window::find("win", win)?);
+    match fenced {
+        Some(fenced) => world.go_on_to_fence(&found.window, assert, fenced),
+        None => world.fence(&found.window, assert),
+    }
+}
+
+#[inline(never)]
+fn lock(
+    (lock_type, kind): (c_int, Option<LockKind>),
+    rank: c_int,
+    assert: c_int,
+    win: MPI_Win,
+) -> Result<()> {
+    let found = window::find("win", win)?;
+    let kind = kind.ok_or_else(|| {
+        let expected = "MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED";
+        Error::invalid(ErrorClass::Locktype, "lock_type", lock_type, expected)
+    })?;
+    let assert = assertions(assert, MPI_MODE_NOCHECK)?;
+    library().world.lock(&found.window, rank_in(rank), kind, assert)
+}
+
+/// The rest of an unlock: of all of it, or of one after which somebody is to be woken.
+#[inline(never)]
+fn unlock(rank: c_int, win: MPI_Win, is_done: bool) -> Result<()> {
+    let (world, found) = (&library().world, window::find("win", win)?);
+    if is_done {
+        world.wake_members(&found.window);
+        return Ok(());
+    }
+    world.unlock_with_progress(&found.window, rank_in(rank))
 }
 
 #[inline]

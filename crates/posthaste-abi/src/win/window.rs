@@ -114,13 +114,13 @@ mpi_fn! {
     /// MPI-5.0 §12.2.7
     fn MPI_Win_set_info / PMPI_Win_set_info(win: MPI_Win, info: MPI_Info) raises win => {
         let (found, info) = (window::find("win", win)?, info::hints(info)?);
-        found.window.info().set_all(&info);
+        found.window.hints().set(&info);
         Ok(())
     }
     /// MPI-5.0 §12.2.7
     fn MPI_Win_get_info / PMPI_Win_get_info(win: MPI_Win, info_used: Out<MPI_Info>) raises win => {
         let found = window::find("win", win)?;
-        info_used.set("info_used", info::store(Info::clone(found.window.info()))?)
+        info_used.set("info_used", info::store(Info::clone(found.window.hints().shown()))?)
     }
     /// MPI-5.0 §7.8
     fn MPI_Win_set_name / PMPI_Win_set_name(win: MPI_Win, win_name: In<c_char>) raises win => {

@@ -3,7 +3,13 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use super::{Agreement, Message};
+use super::{Agreement, Common, Contribution, Decision, Message};
+
+/// What a rank contributes: it has acknowledged that rank 0 is lost, and that it is itself.
+fn contribution(flags: i32, rank: usize) -> Contribution {
+    let acknowledged = BTreeSet::from([0, rank as u32]);
+    Contribution { flags, acknowledged, proposal: [rank as u64, 7] }
+}
 
 /// Processes, what is under way between them, and who has ended.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -75,7 +81,9 @@ impl Job {
 
     fn happens(&mut self, event: Event) {
         let (rank, out) = match event {
-            Event::Contribute(rank) => (rank, self.parts[rank].contribute(self.flags[rank])),
+            Event::Contribute(rank) => {
+                (rank, self.parts[rank].contribute(contribution(self.flags[rank], rank)))
+            }
             Event::Send(rank) => {
                 let (to, message) = self.unsent[rank].pop_front().expect("something to send");
                 self.under_way[rank][to as usize].push_back(message);
@@ -115,7 +123,11 @@ impl Job {
         );
         let all = |ranks: &mut dyn Iterator<Item = usize>| ranks.fold(-1, |all, rank| all & self.flags[rank]);
         let (most, least) = (all(&mut self.alive()), all(&mut (0..self.n())));
-        assert!(first.flags & !most == 0 && least & !first.flags == 0, "{first:?}:\n{}", self.shown());
+        let Decision { common: Common { flags, acknowledged }, proposal, lost } = first;
+        assert!(flags & !most == 0 && least & !flags == 0, "{first:?}:\n{}", self.shown());
+        assert_eq!(*acknowledged, lost.iter().all(|rank| *rank == 0), "{first:?}:\n{}", self.shown());
+        let root = (0..self.n() as u32).find(|rank| !lost.contains(rank)).expect("who decides is not lost");
+        assert_eq!(*proposal, [root.into(), 7], "{first:?}:\n{}", self.shown());
     }
 
     /// Nothing more happens: everybody alive has decided.
@@ -268,22 +280,23 @@ fn without_a_loss_nobody_sends_more_than_its_edges() {
 #[test]
 fn losses_that_are_known_before_take_no_part() {
     let mut part = Agreement::new(2, 4, [0, 1, 3, 9, 2]);
-    assert!(part.contribute(6).is_empty());
+    assert!(part.contribute(contribution(6, 2)).is_empty());
     let decision = part.decision().expect("the only one left");
-    assert_eq!((decision.flags, &decision.lost[..]), (6, &[0, 1, 3][..]));
+    assert_eq!((decision.common.flags, &decision.lost[..]), (6, &[0, 1, 3][..]));
 }
 
 #[test]
 fn what_cannot_be_is_not_taken() {
     let mut part = Agreement::new(0, 2, []);
-    let contribution = || Message::Contribution { flags: 1, decided: None, lost: Vec::new() };
-    assert!(part.contribute(3).is_empty());
+    let common = Common { flags: 1, acknowledged: true };
+    let theirs = || Message::Contribution { common, decided: None, lost: Vec::new() };
+    assert!(part.contribute(contribution(3, 0)).is_empty());
     for from in [0, 2, u32::MAX] {
-        assert!(part.receive(from, contribution()).is_empty() && part.decision().is_none());
+        assert!(part.receive(from, theirs()).is_empty() && part.decision().is_none());
     }
     // It says that we are lost: it is in no tree with us.
-    let mad = Message::Contribution { flags: 1, decided: None, lost: vec![0, 7] };
+    let mad = Message::Contribution { common, decided: None, lost: vec![0, 7] };
     assert_eq!(part.receive(1, mad), [(1, Message::Lost(Vec::new()))]);
-    assert_eq!(part.receive(1, contribution()).len(), 1);
-    assert_eq!(part.decision().expect("all have contributed").flags, 1);
+    assert_eq!(part.receive(1, theirs()).len(), 1);
+    assert_eq!(part.decision().expect("all have contributed").common.flags, 1);
 }

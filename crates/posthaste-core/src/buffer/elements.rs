@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 
 use super::{Equivalence, OwnedBuf, UserBuf};
+use crate::error::Result;
 
 /// Elements that operations go on with while others of them are looked at: no reference is ever made to more than is asked for.
 ///
@@ -19,10 +20,13 @@ pub(crate) struct Elements<T> {
 
 impl<T: Equivalence> Elements<T> {
     /// So many elements, of which every number is 0.
-    pub(crate) fn new(len: usize) -> Self {
+    ///
+    /// # Errors
+    /// No memory.
+    pub(crate) fn new(len: usize) -> Result<Self> {
         const { assert!(align_of::<T>() <= OwnedBuf::ALIGN, "the alignment of an element is at most 64") };
-        let memory = OwnedBuf::new(len.saturating_mul(size_of::<T>()));
-        Self { memory, len, elements: PhantomData }
+        let memory = OwnedBuf::try_new(len.saturating_mul(size_of::<T>()))?;
+        Ok(Self { memory, len, elements: PhantomData })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -71,11 +75,13 @@ mod tests {
 
     #[test]
     fn parts_stay_within_the_memory() {
-        let mut numbers = Elements::<u16>::new(5);
+        let mut numbers = Elements::<u16>::new(5).unwrap();
         numbers.part_mut(1..3).copy_from_slice(&[7, 8]);
         numbers.part_mut(4..9).fill(9);
         assert_eq!((numbers.part(0..5), numbers.part(5..6).len()), (&[0, 7, 8, 0, 9][..], 0));
-        assert_eq!(Elements::<[u32; 0]>::new(3).part(0..2).len(), 2);
-        assert!(Elements::<f64>::new(0).part_mut(0..1).is_empty());
+        assert_eq!(Elements::<[u32; 0]>::new(3).unwrap().part(0..2).len(), 2);
+        assert!(Elements::<f64>::new(0).unwrap().part_mut(0..1).is_empty());
+        let error = Elements::<f64>::new(usize::MAX).unwrap_err();
+        assert!(error.to_string().contains("18446744073709551615 bytes"), "{error}");
     }
 }

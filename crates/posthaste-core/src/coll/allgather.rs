@@ -1,6 +1,7 @@
 //! Gather to all (MPI-5.0 §6.7).
 
 use crate::coll::choose::{self, Allgather};
+use crate::coll::label::Function;
 use crate::coll::plan::{Blocks, Draft, Operand};
 use crate::coll::{Schedule, Team, bcast, gather};
 use crate::datatype::Segment;
@@ -12,7 +13,7 @@ use crate::error::{Error, ErrorClass, Result};
 /// # Errors
 /// None so far; the form is that of the other operations.
 pub fn allgather(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
-    let mut draft = Draft::new(team, "MPI_Allgather", 12);
+    let mut draft = Draft::new(team, Function::Allgather, 12);
     into(&mut draft, send, recv);
     Ok(draft.done())
 }
@@ -28,7 +29,7 @@ pub fn allgatherv(team: &Team, send: Option<Operand<'_>>, recv: Blocks<'_>) -> R
         let expected = format_args!("one count and displacement for each of {n} ranks");
         return Err(Error::invalid(ErrorClass::Count, "recvcounts, displs", got, expected));
     }
-    let mut draft = Draft::new(team, "MPI_Allgatherv", 2 * n);
+    let mut draft = Draft::new(team, Function::Allgatherv, 2 * n);
     let mine = recv.block(draft.me());
     if let Some(send) = send {
         draft.copy(send.all(), mine.clone());

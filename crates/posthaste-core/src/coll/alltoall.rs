@@ -1,8 +1,9 @@
 //! Exchange of all with all (MPI-5.0 §6.8).
 
 use crate::buffer::{Base, UserBuf};
-use crate::coll::choose;
-use crate::coll::plan::{Blocks, Draft, Operand};
+use crate::coll::choose::{self, Alltoall};
+use crate::coll::label::Function;
+use crate::coll::plan::{Blocks, Draft, Operand, checks_types, described};
 use crate::coll::{Schedule, Team};
 use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
@@ -30,7 +31,7 @@ impl<'a> TypedBlocks<'a> {
         let rank = rank as usize;
         match (self.counts.get(rank), self.displacements.get(rank), self.datatypes.get(rank)) {
             (Some(count), Some(at), Some(datatype)) => {
-                Segment::new(self.buf.offset(*at as isize), *count, datatype)
+                described(self.buf.offset(*at as isize), *count, datatype)
             }
             _ => Segment::contiguous(self.buf, 0),
         }
@@ -40,10 +41,16 @@ impl<'a> TypedBlocks<'a> {
 /// Everybody sends everybody a block of its own. `send` is `None` for `MPI_IN_PLACE`; counts are those of one block.
 ///
 /// # Errors
-/// None so far; the form is that of the other operations.
+/// A datatype that cannot be built of the blocks.
 pub fn alltoall(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
+    let n = team.size() as u32;
+    // Types are compared only where messages go straight between memory of the program.
+    if choose::alltoall(n, recv.bytes(), team.is_oversubscribed()) == Alltoall::ThroughOne && !checks_types()
+    {
+        return through_one(team, send, recv);
+    }
     let send = send.map(|send| move |rank| send.block(rank));
-    Ok(exchange(team, "MPI_Alltoall", send, |rank| recv.block(rank)))
+    Ok(exchange(team, Function::Alltoall, send, |rank| recv.block(rank)))
 }
 
 /// As [`alltoall`], with blocks of different lengths in any place.
@@ -56,7 +63,7 @@ pub fn alltoallv(team: &Team, send: Option<Blocks<'_>>, recv: Blocks<'_>) -> Res
     }
     check(team, "recvcounts, rdispls", &[recv.counts.len(), recv.displacements.len()])?;
     let send = send.map(|send| move |rank| send.block(rank));
-    Ok(exchange(team, "MPI_Alltoallv", send, |rank| recv.block(rank)))
+    Ok(exchange(team, Function::Alltoallv, send, |rank| recv.block(rank)))
 }
 
 /// As [`alltoallv`], with a type for each block and displacements in bytes.
@@ -70,7 +77,7 @@ pub fn alltoallw(team: &Team, send: Option<TypedBlocks<'_>>, recv: TypedBlocks<'
     }
     check(team, "recvcounts, rdispls, recvtypes", &lengths(&recv))?;
     let send = send.map(|send| move |rank| send.block(rank));
-    Ok(exchange(team, "MPI_Alltoallw", send, |rank| recv.block(rank)))
+    Ok(exchange(team, Function::Alltoallw, send, |rank| recv.block(rank)))
 }
 
 fn check(team: &Team, argument: &'static str, lengths: &[usize]) -> Result<()> {
@@ -85,12 +92,12 @@ fn check(team: &Team, argument: &'static str, lengths: &[usize]) -> Result<()> {
 /// Everybody talks to everybody, in an order that never has two members send to the same third at once.
 pub(super) fn exchange(
     team: &Team,
-    name: &'static str,
+    function: Function,
     send: Option<impl Fn(u32) -> Segment>,
     recv: impl Fn(u32) -> Segment,
 ) -> Schedule {
     let n = team.size() as u32;
-    let mut draft = Draft::new(team, name, 2 * n as usize);
+    let mut draft = Draft::new(team, function, 2 * n as usize);
     let me = draft.me();
     let outgoing = match send {
         Some(send) => {
@@ -112,6 +119,36 @@ pub(super) fn exchange(
         }
     }
     draft.done()
+}
+
+/// Everybody gives all of its blocks to member 0, who gives everybody those for it. In place what comes takes the place of what has
+/// left: it comes only when all has.
+fn through_one(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
+    let n = team.size() as u32;
+    let mut draft = Draft::new(team, Function::Alltoall, 2 * n as usize + 3);
+    let (own, all) = (send.unwrap_or(recv).blocks(0, n), recv.blocks(0, n));
+    if draft.me() > 0 {
+        draft.send(0, own);
+        draft.receive(0, all);
+        return Ok(draft.done());
+    }
+    // By what is received: who sends more or less is told so.
+    let (block, row) = (recv.bytes(), recv.bytes() * u64::from(n));
+    let square = draft.bytes((row * u64::from(n)) as usize);
+    let at = |bytes: u64| square.offset(bytes as isize);
+    let from = |rank: u32| Segment::contiguous(at(u64::from(rank) * row), row);
+    let column = Datatype::hvector(i64::from(n), block as i64, row as i64, &Datatype::byte())?;
+    let to = |rank: u32| Segment::new(at(u64::from(rank) * block), 1, &column);
+    draft.copy(own, from(0));
+    for rank in 1..n {
+        draft.receive(rank, from(rank));
+    }
+    draft.fence();
+    for rank in 1..n {
+        draft.send(rank, to(rank));
+    }
+    draft.copy(to(0), all);
+    Ok(draft.done())
 }
 
 /// In place: what lies in the receive buffer leaves by way of a copy of it.

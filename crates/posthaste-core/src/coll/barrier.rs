@@ -2,30 +2,24 @@
 
 use crate::buffer::UserBuf;
 use crate::coll::choose::{self, Barrier};
+use crate::coll::label::Function;
 use crate::coll::plan::Draft;
 use crate::coll::{Schedule, Team, tree};
 use crate::datatype::Segment;
 
 /// Nobody leaves before everybody has come.
 pub fn barrier(team: &Team) -> Schedule {
-    let nothing = || Segment::contiguous(UserBuf::none(), 0);
-    let (me, n) = (team.rank() as u32, team.size() as u32);
+    let n = team.size() as u32;
     match choose::barrier(n, team.is_oversubscribed()) {
-        // In round k everybody knows of the 2^k members before it; a message to 2^k further on doubles that.
         Barrier::Dissemination => {
-            let mut draft = Draft::new(team, "MPI_Barrier", 3 * n.ilog2() as usize + 3);
-            let mut distance = 1;
-            while distance < n {
-                draft.fence();
-                draft.send((me + distance) % n, nothing());
-                draft.receive((me + n - distance) % n, nothing());
-                distance *= 2;
-            }
+            let mut draft = Draft::new(team, Function::Barrier, 3 * n.ilog2() as usize + 3);
+            draft.meet();
             draft.done()
         }
         Barrier::Tree(radix) => {
-            let node = tree::place(me, n, radix);
-            let mut draft = Draft::new(team, "MPI_Barrier", 2 * node.children.len() + 4);
+            let nothing = || Segment::contiguous(UserBuf::none(), 0);
+            let node = tree::place(team.rank() as u32, n, radix);
+            let mut draft = Draft::new(team, Function::Barrier, 2 * node.children.len() + 4);
             for (child, _) in &node.children {
                 draft.receive(*child, nothing());
             }

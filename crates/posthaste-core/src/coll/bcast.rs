@@ -1,6 +1,7 @@
 //! Broadcast (MPI-5.0 §6.4).
 
 use crate::coll::choose::{self, Bcast};
+use crate::coll::label::Function;
 use crate::coll::plan::{Draft, Operand, split};
 use crate::coll::{Schedule, Team, tree};
 use crate::datatype::Segment;
@@ -13,7 +14,8 @@ use crate::error::Result;
 pub fn bcast(team: &Team, data: Operand<'_>, root: i32) -> Result<Schedule> {
     let root = team.root(root)?;
     let n = team.size() as u32;
-    let mut draft = Draft::new(team, "MPI_Bcast", 8);
+    let mut draft = Draft::new(team, Function::Bcast, 8);
+    draft.rooted(root);
     if n > 1 {
         match choose::bcast(n, data.bytes(), team.is_oversubscribed()) {
             Bcast::Tree(radix) => by_tree(&mut draft, &data.all(), root, radix),
@@ -23,18 +25,32 @@ pub fn bcast(team: &Team, data: Operand<'_>, root: i32) -> Result<Schedule> {
     Ok(draft.done())
 }
 
-/// Down a tree. What was planned before need not be over: the data comes when the root has it.
+/// Down a tree. What was planned before need not be over: the data comes when the root has it. Long data that has several levels to go
+/// comes in pieces, and while one comes those before it go on.
 pub(super) fn by_tree(draft: &mut Draft<'_>, data: &Segment, root: u32, radix: u32) {
     let n = draft.n();
     let node = tree::place((draft.me() + n - root) % n, n, radix);
-    if let Some(parent) = node.parent {
-        draft.receive((parent + root) % n, data.clone());
-    }
     draft.fence();
-    // The largest subtree has the longest way.
-    for (child, _) in node.children.iter().rev() {
-        draft.send((child + root) % n, data.clone());
+    for piece in pieces(data, choose::piece(n, data.len(), radix)) {
+        if let Some(parent) = node.parent {
+            draft.receive((parent + root) % n, piece.clone());
+        }
+        draft.turn();
+        // The largest subtree has the longest way.
+        for (child, _) in node.children.iter().rev() {
+            draft.send((child + root) % n, piece.clone());
+        }
     }
+}
+
+/// Data in pieces of so many packed bytes. Where it lies in memory it can be described in pieces; if it could not, the lengths of messages
+/// would differ, and everybody would be told.
+fn pieces(data: &Segment, len: u64) -> impl Iterator<Item = Segment> + '_ {
+    let piece = move |at: u64| match len == data.len() {
+        true => data.clone(),
+        false => data.part(at * len, (at + 1) * len).unwrap_or_else(|_| Segment::empty()),
+    };
+    (0..data.len().div_ceil(len.max(1)).max(1)).map(piece)
 }
 
 /// The root cuts the packed data into a block for every other member; they exchange their blocks.

@@ -13,10 +13,17 @@ const LONG: u64 = 16 << 10;
 const LONG_BLOCK: u64 = 2 << 10;
 /// Shortest broadcast in blocks.
 const LONG_BCAST: u64 = 64 << 10;
+/// Shortest operand that is combined where it arrives, in bytes: of shorter ones the copy costs less than waiting for one after the
+/// other.
+const ON_ARRIVAL: u64 = 1 << 10;
+/// Pieces in which long data goes down a tree of several levels, in bytes: each fits into a bounce buffer.
+const PIECE: u64 = 32 << 10;
 /// Block length from which on each block of an allgather takes the direct way.
 const DIRECT_BLOCK: u64 = 4 << 10;
 /// Most members that take it where CPUs are shared: the messages grow with the square.
 const CROWDED_DIRECT: u32 = 8;
+/// Most bytes of all members' blocks that go through one member: messages take more time than their bytes, up to about 1 KiB each.
+const THROUGH_ONE: u64 = 64 << 10;
 /// Most members that all talk to all at once.
 const DIRECT_MEMBERS: u32 = 32;
 
@@ -71,6 +78,15 @@ pub(super) enum Allgather {
     Ring,
 }
 
+/// Ways of an exchange of all with all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alltoall {
+    /// Everybody sends everybody its block.
+    Direct,
+    /// Everybody sends all of its blocks to one member and gets its own from there: twice as many bytes, in a message each way.
+    ThroughOne,
+}
+
 /// Radix of a tree in which data is only moved, not combined: copies at inner members cost more than messages.
 pub(super) fn moving_radix() -> u32 {
     CROWDED_RADIX
@@ -120,9 +136,25 @@ pub(super) fn allgather(n: u32, block: u64, oversubscribed: bool) -> Allgather {
     }
 }
 
+/// The way of an exchange of all with all with so many bytes in each block.
+pub(super) fn alltoall(n: u32, block: u64, oversubscribed: bool) -> Alltoall {
+    let all = u64::from(n).saturating_mul(u64::from(n)).saturating_mul(block);
+    if oversubscribed && n > 2 && all <= THROUGH_ONE { Alltoall::ThroughOne } else { Alltoall::Direct }
+}
+
 /// How many messages a member of an exchange of all with all has under way in each direction.
 pub(super) fn exchange_window() -> u32 {
     DIRECT_MEMBERS
+}
+
+/// Whether operands of so many bytes are combined where they arrive.
+pub(super) fn is_combined_on_arrival(bytes: u64) -> bool {
+    bytes >= ON_ARRIVAL
+}
+
+/// Length of the pieces in which so many bytes go down a tree of this radix: inner members pass each piece on while the next one comes.
+pub(super) fn piece(n: u32, bytes: u64, radix: u32) -> u64 {
+    if n > radix && bytes >= 2 * PIECE { PIECE } else { bytes }
 }
 
 /// Radix of trees for short messages.
@@ -171,10 +203,17 @@ mod tests {
             assert_eq!(reduce(n, 8, true), Reduce::Tree(64));
             assert_eq!(reduce(n, 16 << 20, true), Reduce::Blocks);
             assert_eq!(allgather(n, 8, true), Allgather::Tree(64));
+            let few = if n * n * 8 <= 64 << 10 { Alltoall::ThroughOne } else { Alltoall::Direct };
+            assert_eq!((alltoall(n, 8, true), alltoall(n, 8, false)), (few, Alltoall::Direct));
             let long = if n == 3 { Allgather::Direct } else { Allgather::Tree(64) };
             assert_eq!(allgather(n, 1 << 20, true), long);
         }
         assert_eq!(barrier(2, true), Barrier::Dissemination);
+        assert_eq!(
+            (alltoall(8, 1024, true), alltoall(8, 1025, true)),
+            (Alltoall::ThroughOne, Alltoall::Direct)
+        );
+        assert_eq!(alltoall(2, 8, true), Alltoall::Direct);
         assert_eq!(allreduce(2, 8, true), Allreduce::Doubling);
     }
 }

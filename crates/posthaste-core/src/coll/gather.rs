@@ -7,6 +7,7 @@
 
 use crate::buffer::UserBuf;
 use crate::coll::choose;
+use crate::coll::label::Function;
 use crate::coll::plan::{Blocks, Draft, Operand};
 use crate::coll::{Schedule, Team, tree};
 use crate::datatype::Segment;
@@ -24,7 +25,8 @@ pub fn gather(
     root: i32,
 ) -> Result<Schedule> {
     let root = team.root(root)?;
-    let mut draft = Draft::new(team, "MPI_Gather", 4);
+    let mut draft = Draft::new(team, Function::Gather, 4);
+    draft.rooted(root);
     let (own, all) = sides(team, root, "sendbuf", send, "recvbuf", recv)?;
     collect(&mut draft, own, all, root, choose::moving_radix());
     Ok(draft.done())
@@ -41,7 +43,8 @@ pub fn gatherv(
     root: i32,
 ) -> Result<Schedule> {
     let root = team.root(root)?;
-    let mut draft = Draft::new(team, "MPI_Gatherv", team.size() as usize);
+    let mut draft = Draft::new(team, Function::Gatherv, team.size() as usize);
+    draft.rooted(root);
     let (own, all) = sides(team, root, "sendbuf", send, "recvbuf", recv)?;
     match (own, all) {
         (Some(own), None) => draft.send(root, own.all()),
@@ -70,7 +73,8 @@ pub fn scatter(
     root: i32,
 ) -> Result<Schedule> {
     let root = team.root(root)?;
-    let mut draft = Draft::new(team, "MPI_Scatter", 4);
+    let mut draft = Draft::new(team, Function::Scatter, 4);
+    draft.rooted(root);
     let (own, all) = sides(team, root, "recvbuf", recv, "sendbuf", send)?;
     distribute(&mut draft, all, own, root, choose::moving_radix());
     Ok(draft.done())
@@ -87,7 +91,8 @@ pub fn scatterv(
     root: i32,
 ) -> Result<Schedule> {
     let root = team.root(root)?;
-    let mut draft = Draft::new(team, "MPI_Scatterv", team.size() as usize);
+    let mut draft = Draft::new(team, Function::Scatterv, team.size() as usize);
+    draft.rooted(root);
     let (own, all) = sides(team, root, "recvbuf", recv, "sendbuf", send)?;
     match (own, all) {
         (Some(own), None) => draft.receive(root, own.all()),

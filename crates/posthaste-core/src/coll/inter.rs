@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use crate::buffer::UserBuf;
+use crate::coll::label::Function;
 use crate::coll::plan::{Blocks, Draft, Operand, Reduced, Run};
 use crate::coll::{Schedule, Team, TypedBlocks, bcast as down, choose, reduce as up};
 use crate::datatype::{Datatype, Segment};
@@ -37,10 +38,16 @@ enum Part {
     Across(u32),
 }
 
-/// A name for messages; ranks in them count through both groups.
+/// A function and its name for messages.
+type Name = (Function, &'static str);
+
+/// A function and its name for messages; ranks in them count through both groups.
 macro_rules! named {
-    ($name:literal) => {
-        concat!($name, " on an intercommunicator, whose ranks here count through both groups")
+    ($function:ident, $name:literal) => {
+        (
+            Function::$function,
+            concat!($name, " on an intercommunicator, whose ranks here count through both groups"),
+        )
     };
 }
 
@@ -121,7 +128,7 @@ pub fn barrier(bridge: &Bridge) -> Schedule {
 /// the root's group may it be missing, elsewhere than at the root).
 pub fn bcast(bridge: &Bridge, data: Option<Operand<'_>>, root: i32) -> Result<Schedule> {
     let part = bridge.part(root)?;
-    let mut draft = Draft::new(&bridge.team, named!("MPI_Bcast"), 4);
+    let mut draft = draft_rooted(bridge, named!(Bcast, "MPI_Bcast"), part, 4);
     match (part, data) {
         (Part::Bystander, _) => {}
         (_, None) => return Err(missing("buffer")),
@@ -149,7 +156,7 @@ pub fn gather(
     root: i32,
 ) -> Result<Schedule> {
     let recv = recv.map(|recv| move |rank| recv.block(rank));
-    to_root(bridge, named!("MPI_Gather"), send, recv, root)
+    to_root(bridge, named!(Gather, "MPI_Gather"), send, recv, root)
 }
 
 /// As [`gather`], with blocks of different lengths in any place.
@@ -163,7 +170,7 @@ pub fn gatherv(
     root: i32,
 ) -> Result<Schedule> {
     let recv = recv.map(|recv| move |rank| recv.block(rank));
-    to_root(bridge, named!("MPI_Gatherv"), send, recv, root)
+    to_root(bridge, named!(Gatherv, "MPI_Gatherv"), send, recv, root)
 }
 
 /// Each member of the other group gets its block of what the root has. `send` (its count is that of one block) is
@@ -178,7 +185,7 @@ pub fn scatter(
     root: i32,
 ) -> Result<Schedule> {
     let send = send.map(|send| move |rank| send.block(rank));
-    from_root(bridge, named!("MPI_Scatter"), send, recv, root)
+    from_root(bridge, named!(Scatter, "MPI_Scatter"), send, recv, root)
 }
 
 /// As [`scatter`], with blocks of different lengths in any place.
@@ -192,7 +199,7 @@ pub fn scatterv(
     root: i32,
 ) -> Result<Schedule> {
     let send = send.map(|send| move |rank| send.block(rank));
-    from_root(bridge, named!("MPI_Scatterv"), send, recv, root)
+    from_root(bridge, named!(Scatterv, "MPI_Scatterv"), send, recv, root)
 }
 
 /// Everybody gets the operands of all members of the other group, one after the other; the count of `recv` is that of
@@ -202,7 +209,7 @@ pub fn scatterv(
 /// A missing operand.
 pub fn allgather(bridge: &Bridge, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
     let send = send.ok_or_else(|| missing("sendbuf"))?;
-    Ok(across(bridge, named!("MPI_Allgather"), |_| send.all(), |rank| recv.block(rank)))
+    Ok(across(bridge, named!(Allgather, "MPI_Allgather"), |_| send.all(), |rank| recv.block(rank)))
 }
 
 /// As [`allgather`], with blocks of different lengths in any place.
@@ -211,7 +218,7 @@ pub fn allgather(bridge: &Bridge, send: Option<Operand<'_>>, recv: Operand<'_>) 
 /// A missing operand.
 pub fn allgatherv(bridge: &Bridge, send: Option<Operand<'_>>, recv: Blocks<'_>) -> Result<Schedule> {
     let send = send.ok_or_else(|| missing("sendbuf"))?;
-    Ok(across(bridge, named!("MPI_Allgatherv"), |_| send.all(), |rank| recv.block(rank)))
+    Ok(across(bridge, named!(Allgatherv, "MPI_Allgatherv"), |_| send.all(), |rank| recv.block(rank)))
 }
 
 /// Everybody sends each member of the other group a block of its own; counts are those of one block.
@@ -220,7 +227,7 @@ pub fn allgatherv(bridge: &Bridge, send: Option<Operand<'_>>, recv: Blocks<'_>) 
 /// A missing operand.
 pub fn alltoall(bridge: &Bridge, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
     let send = send.ok_or_else(|| missing("sendbuf"))?;
-    Ok(across(bridge, named!("MPI_Alltoall"), |rank| send.block(rank), |rank| recv.block(rank)))
+    Ok(across(bridge, named!(Alltoall, "MPI_Alltoall"), |rank| send.block(rank), |rank| recv.block(rank)))
 }
 
 /// As [`alltoall`], with blocks of different lengths in any place.
@@ -229,7 +236,7 @@ pub fn alltoall(bridge: &Bridge, send: Option<Operand<'_>>, recv: Operand<'_>) -
 /// A missing operand.
 pub fn alltoallv(bridge: &Bridge, send: Option<Blocks<'_>>, recv: Blocks<'_>) -> Result<Schedule> {
     let send = send.ok_or_else(|| missing("sendbuf"))?;
-    Ok(across(bridge, named!("MPI_Alltoallv"), |rank| send.block(rank), |rank| recv.block(rank)))
+    Ok(across(bridge, named!(Alltoallv, "MPI_Alltoallv"), |rank| send.block(rank), |rank| recv.block(rank)))
 }
 
 /// As [`alltoallv`], with a type for each block and displacements in bytes.
@@ -238,7 +245,7 @@ pub fn alltoallv(bridge: &Bridge, send: Option<Blocks<'_>>, recv: Blocks<'_>) ->
 /// A missing operand.
 pub fn alltoallw(bridge: &Bridge, send: Option<TypedBlocks<'_>>, recv: TypedBlocks<'_>) -> Result<Schedule> {
     let send = send.ok_or_else(|| missing("sendbuf"))?;
-    Ok(across(bridge, named!("MPI_Alltoallw"), |rank| send.block(rank), |rank| recv.block(rank)))
+    Ok(across(bridge, named!(Alltoallw, "MPI_Alltoallw"), |rank| send.block(rank), |rank| recv.block(rank)))
 }
 
 /// The root gets the combination of the operands of the other group. `send` is significant in the other group,
@@ -253,7 +260,7 @@ pub fn reduce(
     root: i32,
 ) -> Result<Schedule> {
     let part = bridge.part(root)?;
-    let mut draft = Draft::new(&bridge.team, named!("MPI_Reduce"), 12);
+    let mut draft = draft_rooted(bridge, named!(Reduce, "MPI_Reduce"), part, 12);
     // With MPI_PROC_NULL for a root nothing else is significant (MPI-5.0 §6.9.1).
     if !matches!(part, Part::Bystander) {
         draft.reduce_with(op, datatype)?;
@@ -280,7 +287,7 @@ pub fn allreduce(
     Reduced { send, recv, count, datatype }: Reduced<'_>,
     op: &Op,
 ) -> Result<Schedule> {
-    let mut draft = Draft::new(&bridge.team, named!("MPI_Allreduce"), 16);
+    let mut draft = draft(bridge, named!(Allreduce, "MPI_Allreduce"), 16);
     draft.reduce_with(op, datatype)?;
     let own = Operand { buf: send.ok_or_else(|| missing("sendbuf"))?, count, datatype };
     let result = Operand { buf: recv, ..own };
@@ -307,7 +314,7 @@ pub fn reduce_scatter(
         let expected = format_args!("one count for each of {} ranks of the local group", bridge.local.size);
         return Err(Error::invalid(ErrorClass::Count, "recvcounts", counts.len(), expected));
     }
-    scattered(bridge, named!("MPI_Reduce_scatter"), send, recv, counts, datatype, op)
+    scattered(bridge, named!(ReduceScatter, "MPI_Reduce_scatter"), send, recv, counts, datatype, op)
 }
 
 /// [`reduce_scatter`] with blocks of one length.
@@ -320,7 +327,15 @@ pub fn reduce_scatter_block(
     op: &Op,
 ) -> Result<Schedule> {
     let counts = vec![count; bridge.local.size as usize];
-    scattered(bridge, named!("MPI_Reduce_scatter_block"), send, recv, &counts, datatype, op)
+    scattered(
+        bridge,
+        named!(ReduceScatterBlock, "MPI_Reduce_scatter_block"),
+        send,
+        recv,
+        &counts,
+        datatype,
+        op,
+    )
 }
 
 /// Prefixes need one order of all ranks, which two groups do not have.
@@ -335,14 +350,14 @@ pub use scan as exscan;
 
 fn scattered(
     bridge: &Bridge,
-    name: &'static str,
+    name: Name,
     send: Option<UserBuf>,
     recv: UserBuf,
     counts: &[u64],
     datatype: &Datatype,
     op: &Op,
 ) -> Result<Schedule> {
-    let mut draft = Draft::new(&bridge.team, name, 16);
+    let mut draft = draft(bridge, name, 16);
     draft.reduce_with(op, datatype)?;
     let all = counts.iter().copied().fold(0, u64::saturating_add);
     let own = Operand { buf: send.ok_or_else(|| missing("sendbuf"))?, count: all, datatype };
@@ -365,6 +380,22 @@ fn scattered(
     Ok(draft.done())
 }
 
+/// An empty schedule of the next operation, with room for so many steps.
+fn draft(bridge: &Bridge, (function, name): Name, steps: usize) -> Draft<'_> {
+    Draft::named(&bridge.team, function, name, steps)
+}
+
+/// The same with a root, which all name that send or receive anything.
+fn draft_rooted(bridge: &Bridge, name: Name, part: Part, steps: usize) -> Draft<'_> {
+    let mut draft = draft(bridge, name, steps);
+    match part {
+        Part::Root => draft.rooted(draft.me()),
+        Part::Across(root) => draft.rooted(root),
+        Part::Bystander => {}
+    }
+    draft
+}
+
 /// Combines the operands of the local group; its rank 0 gets to know where the result will lie.
 fn combine<'d>(bridge: &Bridge, draft: &mut Draft<'_>, own: Operand<'d>) -> Option<Operand<'d>> {
     let sum = (bridge.rank() == 0).then(|| draft.temporary(1, own.count, own.datatype).get(0));
@@ -378,13 +409,13 @@ fn combine<'d>(bridge: &Bridge, draft: &mut Draft<'_>, own: Operand<'d>) -> Opti
 
 fn to_root(
     bridge: &Bridge,
-    name: &'static str,
+    name: Name,
     own: Option<Operand<'_>>,
     block: Option<impl Fn(u32) -> Segment>,
     root: i32,
 ) -> Result<Schedule> {
     let part = bridge.part(root)?;
-    let mut draft = Draft::new(&bridge.team, name, bridge.remote.size as usize);
+    let mut draft = draft_rooted(bridge, name, part, bridge.remote.size as usize);
     match part {
         Part::Bystander => {}
         Part::Root => {
@@ -398,13 +429,13 @@ fn to_root(
 
 fn from_root(
     bridge: &Bridge,
-    name: &'static str,
+    name: Name,
     block: Option<impl Fn(u32) -> Segment>,
     own: Option<Operand<'_>>,
     root: i32,
 ) -> Result<Schedule> {
     let part = bridge.part(root)?;
-    let mut draft = Draft::new(&bridge.team, name, bridge.remote.size as usize);
+    let mut draft = draft_rooted(bridge, name, part, bridge.remote.size as usize);
     match part {
         Part::Bystander => {}
         Part::Root => {
@@ -420,12 +451,12 @@ fn from_root(
 /// in a circle as long as the larger one, so whoever waits at the end of a window waits for the same turns.
 fn across(
     bridge: &Bridge,
-    name: &'static str,
+    name: Name,
     send: impl Fn(u32) -> Segment,
     receive: impl Fn(u32) -> Segment,
 ) -> Schedule {
     let circle = bridge.local.size.max(bridge.remote.size);
-    let mut draft = Draft::new(&bridge.team, name, 2 * bridge.remote.size as usize + 1);
+    let mut draft = draft(bridge, name, 2 * bridge.remote.size as usize + 1);
     for turn in 0..circle {
         let (to, from) = ((bridge.rank() + turn) % circle, (bridge.rank() + circle - turn) % circle);
         if to < bridge.remote.size {

@@ -6,8 +6,8 @@
 //!   how steps are taken. `choose`: which algorithm. `tree`: shapes. One file for each family of operations.
 //! - [`inter`]: the same operations across the two groups of an intercommunicator.
 //!
-//! What must stay true: operands are combined in the order of ranks, whichever algorithm is taken, so operations
-//! need not be commutative, and every rank of an allreduce gets the same bits.
+//! What must stay true: operands are combined in an order that does not depend on who comes first, and in that of ranks if they do not
+//! commute; every rank of an allreduce gets the same bits.
 
 mod small_exchanges;
 mod allgather;
@@ -17,6 +17,7 @@ mod bcast;
 mod choose;
 mod gather;
 pub mod inter;
+mod label;
 mod local;
 mod neighbor;
 mod owned;
@@ -25,6 +26,7 @@ mod reduce;
 mod scan;
 mod schedule;
 mod staged;
+mod stray;
 mod team;
 #[cfg(test)]
 mod tests;
@@ -42,9 +44,9 @@ pub use neighbor::{
     neighbor_alltoallw,
 };
 pub use owned::{Data, Pieces, TypedPieces};
-pub use plan::{Blocks, Call, Operand, Reduced};
+pub use plan::{Blocks, Call, Operand, Reduced, check_types};
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
-pub use schedule::{Running, Schedule, Walk, advance};
+pub use schedule::{About, Running, Schedule, Walk, advance};
 pub use small_exchanges::{broadcast, broadcast_group, broadcast_some, exchange, share, swap, unite};
 pub use team::Team;

@@ -10,6 +10,7 @@
 
 use std::borrow::Cow;
 
+use crate::coll::label::Function;
 use crate::coll::plan::{Blocks, Draft, Operand};
 use crate::coll::{Schedule, Team, TypedBlocks};
 use crate::datatype::Segment;
@@ -73,7 +74,7 @@ pub fn neighbor_allgather(
     send: Operand<'_>,
     recv: Operand<'_>,
 ) -> Result<Schedule> {
-    exchange(team, "MPI_Neighbor_allgather", neighbors, |_| send.all(), |block| recv.block(block))
+    exchange(team, Function::NeighborAllgather, neighbors, |_| send.all(), |block| recv.block(block))
 }
 
 /// As [`neighbor_allgather`], with blocks of different lengths in any place.
@@ -87,7 +88,7 @@ pub fn neighbor_allgatherv(
     recv: Blocks<'_>,
 ) -> Result<Schedule> {
     check("recvcounts, displs", &[recv.counts.len(), recv.displacements.len()], neighbors.sources())?;
-    exchange(team, "MPI_Neighbor_allgatherv", neighbors, |_| send.all(), |block| recv.block(block))
+    exchange(team, Function::NeighborAllgatherv, neighbors, |_| send.all(), |block| recv.block(block))
 }
 
 /// Everybody sends each of its destinations a block of its own. Counts are those of one block.
@@ -100,7 +101,13 @@ pub fn neighbor_alltoall(
     send: Operand<'_>,
     recv: Operand<'_>,
 ) -> Result<Schedule> {
-    exchange(team, "MPI_Neighbor_alltoall", neighbors, |block| send.block(block), |block| recv.block(block))
+    exchange(
+        team,
+        Function::NeighborAlltoall,
+        neighbors,
+        |block| send.block(block),
+        |block| recv.block(block),
+    )
 }
 
 /// As [`neighbor_alltoall`], with blocks of different lengths in any place.
@@ -116,7 +123,13 @@ pub fn neighbor_alltoallv(
     let lengths = |b: &Blocks<'_>| [b.counts.len(), b.displacements.len()];
     check("sendcounts, sdispls", &lengths(&send), neighbors.destinations())?;
     check("recvcounts, rdispls", &lengths(&recv), neighbors.sources())?;
-    exchange(team, "MPI_Neighbor_alltoallv", neighbors, |block| send.block(block), |block| recv.block(block))
+    exchange(
+        team,
+        Function::NeighborAlltoallv,
+        neighbors,
+        |block| send.block(block),
+        |block| recv.block(block),
+    )
 }
 
 /// As [`neighbor_alltoallv`], with a type for each block and displacements in bytes.
@@ -132,7 +145,13 @@ pub fn neighbor_alltoallw(
     let lengths = |b: &TypedBlocks<'_>| [b.counts.len(), b.displacements.len(), b.datatypes.len()];
     check("sendcounts, sdispls, sendtypes", &lengths(&send), neighbors.destinations())?;
     check("recvcounts, rdispls, recvtypes", &lengths(&recv), neighbors.sources())?;
-    exchange(team, "MPI_Neighbor_alltoallw", neighbors, |block| send.block(block), |block| recv.block(block))
+    exchange(
+        team,
+        Function::NeighborAlltoallw,
+        neighbors,
+        |block| send.block(block),
+        |block| recv.block(block),
+    )
 }
 
 fn check(argument: &'static str, lengths: &[usize], neighbors: &[i32]) -> Result<()> {
@@ -146,7 +165,7 @@ fn check(argument: &'static str, lengths: &[usize], neighbors: &[i32]) -> Result
 
 fn exchange(
     team: &Team,
-    name: &'static str,
+    function: Function,
     neighbors: &Neighbors<'_>,
     send: impl Fn(u32) -> Segment,
     recv: impl Fn(u32) -> Segment,
@@ -160,7 +179,7 @@ fn exchange(
         return Err(Error::invalid(ErrorClass::Topology, "comm", got, expected));
     }
     let steps = neighbors.sources.len() + neighbors.destinations.len();
-    let mut draft = Draft::new(team, name, steps);
+    let mut draft = Draft::new(team, function, steps);
     for (block, rank) in neighbors.receives().filter(|edge| !own(edge)) {
         draft.receive(rank, recv(block));
     }

@@ -5,10 +5,12 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::buffer::{Base, OwnedBuf, UserBuf, device};
+use crate::coll::label::{self, Function, Label};
 use crate::coll::schedule::{Plan, Step};
-use crate::coll::{Schedule, Team, staged};
+use crate::coll::{Schedule, Team, choose, staged};
 use crate::datatype::{Datatype, Segment};
 use crate::error::Result;
 use crate::ids::{ContextId, Peer};
@@ -63,6 +65,31 @@ impl<'a, Count> Reduced<'a, Count> {
     }
 }
 
+/// Whether messages say what their types are, where they go straight from and to what the program describes. Each copy of this
+/// code in a process has its own, and its engine says so when it begins.
+static TYPED: AtomicBool = AtomicBool::new(false);
+
+/// From now on the types of operands are checked, or not (`POSTHASTE_CHECK_TYPES`).
+pub fn check_types(yes: bool) {
+    // SYNC: nothing else is read on account of it.
+    TYPED.store(yes, Ordering::Relaxed);
+}
+
+/// Whether they are.
+#[inline]
+pub(super) fn checks_types() -> bool {
+    TYPED.load(Ordering::Relaxed)
+}
+
+/// Elements in memory that the program has described.
+#[inline]
+pub(super) fn described(buf: UserBuf, count: u64, datatype: &Datatype) -> Segment {
+    if checks_types() {
+        return Segment::typed(buf, count, datatype);
+    }
+    Segment::new(buf, count, datatype)
+}
+
 impl<'a> Operand<'a> {
     /// An operand in the program's memory.
     pub fn at(base: Base, count: u64, datatype: &'a Datatype) -> Self {
@@ -81,7 +108,7 @@ impl<'a> Operand<'a> {
 
     /// All of it.
     pub(super) fn all(&self) -> Segment {
-        Segment::new(self.buf, self.count, self.datatype)
+        described(self.buf, self.count, self.datatype)
     }
 
     /// Address of an element.
@@ -91,7 +118,7 @@ impl<'a> Operand<'a> {
 
     /// Some of its elements.
     pub(super) fn part(&self, first: u64, count: u64) -> Segment {
-        Segment::new(self.element(first), count, self.datatype)
+        described(self.element(first), count, self.datatype)
     }
 
     /// Block number `block` of those that follow each other.
@@ -114,7 +141,7 @@ impl<'a> Blocks<'a> {
     /// The block of a rank; lists that are too short have empty blocks at the end.
     pub(super) fn block(&self, rank: u32) -> Segment {
         let (count, at) = self.place(rank);
-        Segment::new(at, count, self.datatype)
+        described(at, count, self.datatype)
     }
 
     /// Length and address of the block of a rank.
@@ -147,8 +174,50 @@ pub(super) struct Run {
 impl<'a> Draft<'a> {
     /// An empty schedule of the team's next operation, with room for so many steps.
     #[inline]
-    pub(super) fn new(team: &'a Team, name: &'static str, steps: usize) -> Self {
-        Self::with_tag(team, name, steps, team.next_tag())
+    pub(super) fn new(team: &'a Team, function: Function, steps: usize) -> Self {
+        let number = team.next_number();
+        let draft = Self::with_tag(team, function.name(), steps, Label::new(number, function).tag());
+        if label::is_meeting(number) { draft.after_a_meeting() } else { draft }
+    }
+
+    /// The same behind a meeting of all members: see [`label`].
+    #[cold]
+    fn after_a_meeting(mut self) -> Self {
+        self.plan.meets = true;
+        self.meet();
+        self.fence();
+        self
+    }
+
+    /// Everybody waits for everybody: in round k everybody knows of the 2^k members before it; a message to 2^k further on doubles
+    /// that.
+    pub(super) fn meet(&mut self) {
+        let (me, n) = (self.me(), self.n());
+        let nothing = || Segment::contiguous(UserBuf::none(), 0);
+        let mut distance = 1;
+        while distance < n {
+            self.fence();
+            self.send((me + distance) % n, nothing());
+            self.receive((me + n - distance) % n, nothing());
+            distance *= 2;
+        }
+    }
+
+    /// The same under a name of its own for messages.
+    pub(super) fn named(team: &'a Team, function: Function, name: &'static str, steps: usize) -> Self {
+        let mut draft = Self::new(team, function, steps);
+        draft.plan.name = name;
+        draft
+    }
+
+    /// Says which member is the root; all have to say the same.
+    #[inline]
+    pub(super) fn rooted(&mut self, root: u32) {
+        // Who stands by does not know the root, and meets the others all the same.
+        if !self.plan.meets {
+            self.plan.tag = Label::rooted(self.plan.tag, root);
+        }
+        self.plan.root = Some(root);
     }
 
     /// An empty schedule under a tag of its own.
@@ -159,6 +228,9 @@ impl<'a> Draft<'a> {
         plan.name = name;
         plan.context = team.context().collective();
         plan.rank = team.rank();
+        plan.members = team.size() as u32;
+        plan.root = None;
+        plan.meets = false;
         plan.tag = tag;
         Self { team, plan, run: Run { first: 0, size: team.size() as u32 } }
     }
@@ -208,6 +280,13 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// As a fence, for receives alone.
+    pub(super) fn turn(&mut self) {
+        if !matches!(self.plan.steps.last(), None | Some(Step::Fence | Step::Turn)) {
+            self.plan.steps.push(Step::Turn);
+        }
+    }
+
     pub(super) fn copy(&mut self, from: Segment, to: Segment) {
         if !from.is_empty() && !to.is_empty() {
             self.plan.steps.push(Step::Copy { from, to });
@@ -219,6 +298,31 @@ impl<'a> Draft<'a> {
         op.check(datatype)?;
         self.plan.reduction = Some((op.clone(), datatype.clone()));
         Ok(())
+    }
+
+    /// Whether so many elements are combined where they arrive. This is no choice that members have to share: their messages are the
+    /// same.
+    pub(super) fn combines_on_arrival(&self, count: u64) -> bool {
+        let Some((op, datatype)) = &self.plan.reduction else { return false };
+        choose::is_combined_on_arrival(count.saturating_mul(datatype.size()))
+            && !checks_types()
+            && op.on_arrival(datatype).is_some()
+    }
+
+    /// `result = what comes op right`, element by element as it comes. Nothing else reads or writes the result meanwhile.
+    pub(super) fn receive_combining<'d>(&mut self, from: u32, mut right: Operand<'d>, result: Operand<'d>) {
+        // Steps on device memory work in a mirror, which they name by their own segments.
+        if right.buf != result.buf && device::is_registered() {
+            self.copy(right.all(), result.all());
+            right = result;
+        }
+        let Some((op, datatype)) = &self.plan.reduction else { return };
+        if let Some(mut combination) = op.on_arrival(datatype) {
+            if right.buf != result.buf {
+                combination = combination.with_right(right.buf);
+            }
+            self.receive(from, Segment::combined(result.buf, result.count, combination.into()));
+        }
     }
 
     /// `inout = input op inout`.
@@ -295,21 +399,24 @@ impl Call {
     /// The schedule that this thread made for such a call before, if it still has it.
     #[inline]
     pub fn again(&self, team: &Team) -> Option<Schedule> {
+        if label::is_meeting(team.upcoming_number()) {
+            return None;
+        }
         let mut plan = with_spare(|spare| {
             let at = spare.recent.iter().rposition(|plan| plan.call.as_ref() == Some(self))?;
             Some(spare.recent.swap_remove(at))
         })??;
-        plan.tag = team.next_tag();
+        plan.tag = Label::renumbered(plan.tag, team.next_number());
         Some(Schedule(plan))
     }
 
     /// Lets the thread in which it ends keep the schedule of this call for the next one.
     #[must_use]
     pub fn keeping(self, mut schedule: Schedule) -> Schedule {
-        let Plan { steps, temporaries, .. } = &*schedule.0;
+        let Plan { steps, temporaries, meets, .. } = &*schedule.0;
         let bytes: usize = temporaries.iter().map(OwnedBuf::len).sum();
         // What lies on a device today may lie elsewhere tomorrow.
-        if steps.len() <= RECENT_STEPS && bytes <= RECENT_BYTES && !device::is_registered() {
+        if steps.len() <= RECENT_STEPS && bytes <= RECENT_BYTES && !*meets && !device::is_registered() {
             schedule.0.call = Some(self);
         }
         schedule
@@ -350,6 +457,9 @@ impl Plan {
             call: None,
             context: ContextId::WORLD,
             rank: 0,
+            members: 0,
+            root: None,
+            meets: false,
             tag: 0,
             steps: Vec::new(),
             reduction: None,

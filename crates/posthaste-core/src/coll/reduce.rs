@@ -1,10 +1,15 @@
 //! Reductions to one member and to all, and those that leave a block with each (MPI-5.0 §6.9 to §6.10).
 //!
-//! What must stay true: operands are combined in the order of ranks with `inout = input op inout`, so the running
-//! value is always the right operand: combining goes from the highest rank down, in place.
+//! What must stay true: operands are combined with `inout = input op inout`, so the running value is always the right operand. What
+//! need not commute is combined in the order of ranks, from the highest down, in place. The order is never that of arrival: the same
+//! call gives the same bits.
+//!
+//! Long operands of a predefined operation have no memory of their own at the receiver: each is combined where it arrives, out of the
+//! packet or the bounce buffer, when the one before it has been.
 
 use crate::buffer::UserBuf;
 use crate::coll::choose::{self, Allreduce, Reduce};
+use crate::coll::label::Function;
 use crate::coll::plan::{Draft, Operand, Reduced, split};
 use crate::coll::{Schedule, Team, bcast, tree};
 use crate::datatype::Datatype;
@@ -24,7 +29,8 @@ pub fn reduce(
 ) -> Result<Schedule> {
     let root = team.root(root)?;
     let is_root = team.rank() as u32 == root;
-    let mut draft = Draft::new(team, "MPI_Reduce", 12);
+    let mut draft = Draft::new(team, Function::Reduce, 12);
+    draft.rooted(root);
     draft.reduce_with(op, datatype)?;
     let own = match send {
         Some(send) => send,
@@ -73,12 +79,16 @@ pub fn reduce(
 ///
 /// # Errors
 /// An operation that the type does not have.
-pub fn allreduce(
-    team: &Team,
+pub fn allreduce(team: &Team, reduced: Reduced<'_>, op: &Op) -> Result<Schedule> {
+    to_all(Draft::new(team, Function::Allreduce, 12), reduced, op)
+}
+
+/// As [`allreduce`], in a schedule that is empty yet.
+pub(super) fn to_all(
+    mut draft: Draft<'_>,
     Reduced { send, recv, count, datatype }: Reduced<'_>,
     op: &Op,
 ) -> Result<Schedule> {
-    let mut draft = Draft::new(team, "MPI_Allreduce", 12);
     draft.reduce_with(op, datatype)?;
     let result = Operand { buf: recv, count, datatype };
     let own = Operand { buf: send.unwrap_or(recv), ..result };
@@ -86,7 +96,7 @@ pub fn allreduce(
         copy_unless_same(&mut draft, own, result);
         return Ok(draft.done());
     }
-    match choose::allreduce(draft.n(), own.bytes(), team.is_oversubscribed()) {
+    match choose::allreduce(draft.n(), own.bytes(), draft.team.is_oversubscribed()) {
         Allreduce::Tree(radix) => {
             by_tree(&mut draft, own, recv, 0, radix);
             // A member's operand has left it before the result comes, so in place both may be planned at once.
@@ -131,7 +141,7 @@ pub fn reduce_scatter(
         first.saturating_add(*count)
     });
     let place = |rank: u32| (firsts[rank as usize], counts[rank as usize]);
-    scattered(team, "MPI_Reduce_scatter", send, recv, all, place, datatype, op)
+    scattered(team, Function::ReduceScatter, send, recv, all, place, datatype, op)
 }
 
 /// [`reduce_scatter`] with blocks of one length.
@@ -145,13 +155,13 @@ pub fn reduce_scatter_block(
 ) -> Result<Schedule> {
     let place = |rank: u32| (u64::from(rank).saturating_mul(count), count);
     let all = count.saturating_mul(team.size() as u64);
-    scattered(team, "MPI_Reduce_scatter_block", send, recv, all, place, datatype, op)
+    scattered(team, Function::ReduceScatterBlock, send, recv, all, place, datatype, op)
 }
 
 #[allow(clippy::too_many_arguments)] // the arguments of the operation itself
 fn scattered(
     team: &Team,
-    name: &'static str,
+    function: Function,
     send: Option<UserBuf>,
     recv: UserBuf,
     all: u64,
@@ -159,7 +169,7 @@ fn scattered(
     datatype: &Datatype,
     op: &Op,
 ) -> Result<Schedule> {
-    let mut draft = Draft::new(team, name, 3 * team.size() as usize);
+    let mut draft = Draft::new(team, function, 3 * team.size() as usize);
     draft.reduce_with(op, datatype)?;
     let own = Operand { buf: send.unwrap_or(recv), count: all, datatype };
     combine_block(&mut draft, own, place, recv, send.is_none());
@@ -181,17 +191,26 @@ pub(super) fn by_tree(draft: &mut Draft<'_>, own: Operand<'_>, result: UserBuf, 
     };
     // The operand of the last child arrives where everything is combined.
     let straight = parent.is_none() && result.buf != own.buf;
-    let arrays = others.len() as u64 + u64::from(!straight);
-    let temporaries = draft.temporary(arrays, own.count, own.datatype);
-    let sum = if straight { result } else { temporaries.get(others.len() as u64) };
+    let on_arrival = draft.combines_on_arrival(own.count);
+    let slots = if on_arrival { 0 } else { others.len() as u64 };
+    let temporaries = draft.temporary(slots + u64::from(!straight), own.count, own.datatype);
+    let sum = if straight { result } else { temporaries.get(slots) };
     let mut terms = Vec::with_capacity(others.len() + 1);
     terms.push(own.buf);
-    for ((child, _), slot) in others.iter().zip(0..) {
-        let into = temporaries.get(slot);
-        draft.receive((child + root) % n, into.all());
-        terms.push(into.buf);
+    if on_arrival {
+        draft.receive((last + root) % n, sum.all());
+        for (child, _) in others.iter().rev() {
+            draft.turn();
+            draft.receive_combining((child + root) % n, sum, sum);
+        }
+    } else {
+        for ((child, _), slot) in others.iter().zip(0..) {
+            let into = temporaries.get(slot);
+            draft.receive((child + root) % n, into.all());
+            terms.push(into.buf);
+        }
+        draft.receive((last + root) % n, sum.all());
     }
-    draft.receive((last + root) % n, sum.all());
     draft.fence();
     draft.fold(&terms, sum.buf, own.count);
     match parent {
@@ -213,10 +232,7 @@ fn by_doubling(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>) {
         return;
     }
     if me < 2 * pairs {
-        let incoming = value.incoming(draft, false);
-        draft.receive(me - 1, incoming.all());
-        draft.fence();
-        value.combine(draft, incoming, false);
+        value.receive(draft, me - 1, false);
     }
     // Places among those that are left, and back.
     let place = if me < 2 * pairs { me / 2 } else { me - pairs };
@@ -226,10 +242,7 @@ fn by_doubling(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>) {
         let partner = place ^ distance;
         let is_right = partner > place;
         draft.send(rank(partner), value.now.all());
-        let incoming = value.incoming(draft, is_right);
-        draft.receive(rank(partner), incoming.all());
-        draft.fence();
-        value.combine(draft, incoming, is_right);
+        value.receive(draft, rank(partner), is_right);
         distance *= 2;
     }
     copy_unless_same(draft, value.now, result);
@@ -251,6 +264,21 @@ struct Value<'d> {
 impl<'d> Value<'d> {
     fn new(own: Operand<'d>, result: Operand<'d>) -> Self {
         Self { now: own, owned: own.buf == result.buf, result, temporary: None }
+    }
+
+    /// Plans to combine the value with the next operand, right or left of it.
+    fn receive(&mut self, draft: &mut Draft<'_>, from: u32, is_right: bool) {
+        // The user's operand may be on its way to somebody meanwhile, but nothing that is combined into.
+        if !is_right && !self.owned && draft.combines_on_arrival(self.now.count) {
+            draft.receive_combining(from, self.now, self.result);
+            draft.fence();
+            (self.now, self.owned) = (self.result, true);
+            return;
+        }
+        let incoming = self.incoming(draft, is_right);
+        draft.receive(from, incoming.all());
+        draft.fence();
+        self.combine(draft, incoming, is_right);
     }
 
     /// Where the next operand, right or left of the value, should be received. What a left operand is combined into
@@ -295,6 +323,9 @@ fn combine_block(
     if n == 1 {
         return copy_unless_same(draft, mine, result);
     }
+    if draft.combines_on_arrival(count) {
+        return combine_block_on_arrival(draft, own, place, (mine, result), in_place);
+    }
     let last = n - 1;
     // In place, the result's memory is still an operand, or on its way to somebody, until everything has arrived.
     // Only the highest rank may begin with its own operand where it lies.
@@ -315,6 +346,37 @@ fn combine_block(
     let term = |rank| if rank == me { mine.buf } else { incoming(rank).buf };
     let terms: Vec<UserBuf> = (0..last).map(term).collect();
     draft.fold(&terms, sum.buf, count);
+    copy_unless_same(draft, sum, result);
+}
+
+/// The same where operands commute and are combined as they arrive: our own, that of the member before, and those of the members before
+/// that, going round. So nobody sends to two at once, or waits for who serves others first.
+fn combine_block_on_arrival<'d>(
+    draft: &mut Draft<'_>,
+    own: Operand<'d>,
+    place: impl Fn(u32) -> (u64, u64),
+    (mine, result): (Operand<'d>, Operand<'d>),
+    in_place: bool,
+) {
+    let (me, n) = (draft.me(), draft.n());
+    // In place, the result's memory is on its way to others, unless it is that of our own block.
+    let apart = in_place && mine.buf != result.buf;
+    let sum = if apart { draft.temporary(1, mine.count, mine.datatype).get(0) } else { result };
+    for distance in 1..n {
+        let to = (me + distance) % n;
+        let (first, len) = place(to);
+        draft.send(to, own.part(first, len));
+    }
+    for distance in 1..n {
+        let from = (me + n - distance) % n;
+        if distance > 1 {
+            draft.turn();
+        }
+        draft.receive_combining(from, if distance == 1 { mine } else { sum }, sum);
+    }
+    if apart {
+        draft.fence();
+    }
     copy_unless_same(draft, sum, result);
 }
 

@@ -3,6 +3,7 @@
 //! In round k everybody knows the combination of its own operand and those of the 2^k - 1 members before it, and gets
 //! from the member 2^k before it what comes before those.
 
+use crate::coll::label::Function;
 use crate::coll::plan::{Draft, Operand, Reduced};
 use crate::coll::{Schedule, Team};
 use crate::error::Result;
@@ -13,7 +14,7 @@ use crate::op::Op;
 /// # Errors
 /// An operation that the type does not have.
 pub fn scan(team: &Team, Reduced { send, recv, count, datatype }: Reduced<'_>, op: &Op) -> Result<Schedule> {
-    let mut draft = Draft::new(team, "MPI_Scan", 12);
+    let mut draft = Draft::new(team, Function::Scan, 12);
     draft.reduce_with(op, datatype)?;
     let value = Operand { buf: recv, count, datatype };
     if let Some(send) = send {
@@ -35,7 +36,7 @@ pub fn exscan(
     Reduced { send, recv, count, datatype }: Reduced<'_>,
     op: &Op,
 ) -> Result<Schedule> {
-    let mut draft = Draft::new(team, "MPI_Exscan", 12);
+    let mut draft = Draft::new(team, Function::Exscan, 12);
     draft.reduce_with(op, datatype)?;
     let (me, n) = (draft.me(), draft.n());
     let value = Operand { buf: recv, count, datatype };

@@ -3,7 +3,8 @@
 //! The plans of this room make schedules.
 //!
 //! Steps are taken in order without waiting, up to the next fence; a fence waits for every message started since
-//! the one before. So everything between two fences is under way at the same time. Nothing here blocks.
+//! the one before. So everything between two fences is under way at the same time. A turn waits for receives alone, which is enough for
+//! what reads what has come. Nothing here blocks.
 //!
 //! A schedule is started, and then progress advances it; or a blocking call walks through it: then receives are
 //! not posted but looked for where the message arrives, and short operations take no request at all.
@@ -16,8 +17,9 @@ use std::ops::{ControlFlow, Deref};
 use std::sync::Arc;
 
 use crate::buffer::{Direction, OwnedBuf, UserBuf};
-use crate::coll::plan;
-use crate::datatype::{self, Datatype, Segment, Types};
+use crate::coll::label::Label;
+use crate::coll::{plan, stray};
+use crate::datatype::{self, Datatype, Segment};
 use crate::error::{Cause, Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
@@ -29,6 +31,7 @@ use crate::pt2pt::recv;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, send, staging};
 use crate::request::{Request, State, Status, complete};
+use crate::trace::Counter;
 use crate::wire::{Envelope, Mode};
 
 /// One step of a collective operation.
@@ -36,10 +39,12 @@ use crate::wire::{Envelope, Mode};
 pub(super) enum Step {
     /// Starts a message.
     Send { to: Peer, segment: Segment },
-    /// Starts to receive exactly the segment; `peer` is the process with that rank.
+    /// Starts to receive exactly the segment, or to combine with it what comes; `peer` is the process with that rank.
     Receive { from: u32, peer: Peer, segment: Segment },
     /// Waits for the messages started so far.
     Fence,
+    /// Waits for the receives among them.
+    Turn,
     /// `inout = input op inout`.
     Combine { input: UserBuf, inout: UserBuf, count: u64 },
     /// Moves bytes between buffers of this process.
@@ -59,6 +64,11 @@ pub(super) struct Plan {
     pub(super) context: ContextId,
     pub(super) rank: i32,
     pub(super) tag: i32,
+    /// How many members there are, and which is the root.
+    pub(super) members: u32,
+    pub(super) root: Option<u32>,
+    /// All members meet before anything else.
+    pub(super) meets: bool,
     pub(super) steps: Vec<Step>,
     pub(super) reduction: Option<(Op, Datatype)>,
     /// Memory that steps name.
@@ -97,11 +107,38 @@ impl Schedule {
         self.0.name
     }
 
+    /// The context of its messages.
+    #[inline]
+    pub fn context(&self) -> ContextId {
+        self.0.context
+    }
+
     /// The VCI of its communicator.
     #[inline]
     pub fn vci(&self) -> usize {
         self.0.context.vci()
     }
+
+    /// The operation as one that is started again and again: see [`Running::start_again`].
+    pub fn repeated(mut self) -> Arc<Self> {
+        self.0.tag = Label::without(self.0.tag);
+        self.into()
+    }
+}
+
+/// What a collective operation under way is, for reports.
+#[derive(Debug)]
+pub struct About {
+    /// The function.
+    pub name: &'static str,
+    /// The context of its messages.
+    pub context: ContextId,
+    /// How many collective operations came before it, coming round; none of one that is outside that count.
+    pub number: Option<u32>,
+    /// The root's rank.
+    pub root: Option<u32>,
+    /// The messages that it waits for now.
+    pub under_way: Vec<RequestId>,
 }
 
 /// A message under way.
@@ -109,6 +146,15 @@ impl Schedule {
 struct Outstanding {
     id: RequestId,
     step: usize,
+    /// Where it comes, if that is not where it goes.
+    aside: Option<Box<Aside>>,
+}
+
+/// A message to be combined that comes by a method which does not keep the order of bytes: it waits here until it is whole.
+#[derive(Debug)]
+struct Aside {
+    memory: OwnedBuf,
+    into: Segment,
 }
 
 /// A schedule under way.
@@ -132,6 +178,10 @@ struct Place {
     lists: Lists,
     /// Messages of `outstanding` that are over.
     settled: usize,
+    /// How many unexpected messages there had been when strays were last looked for.
+    arrivals: u64,
+    /// Nothing is received any more: what would be cannot come.
+    given_up: bool,
     error: Option<Error>,
 }
 
@@ -161,8 +211,8 @@ enum Receives {
 #[derive(Debug, Default)]
 pub struct Running {
     active: Vec<Active>,
-    /// The engine's count of ended requests when we last looked.
-    seen: u64,
+    /// The engine's counts of ended requests and of unexpected messages when we last looked.
+    seen: (u64, u64),
     /// Memory of lists used before.
     spare: Vec<Lists>,
 }
@@ -174,11 +224,17 @@ impl Running {
         self.active.is_empty()
     }
 
-    /// What a request under way is: function, context and tag of its messages, and those it waits for now.
-    pub fn about(&self, id: RequestId) -> Option<(&'static str, ContextId, i32, Vec<RequestId>)> {
+    /// What a request under way is.
+    pub fn about(&self, id: RequestId) -> Option<About> {
         let Active { walk: Walk { plan, place }, .. } = self.active.iter().find(|active| active.id == id)?;
-        let waits_for = place.lists.outstanding[place.settled..].iter().map(|message| message.id).collect();
-        Some((plan.name, plan.context, plan.tag, waits_for))
+        let under_way = place.lists.outstanding[place.settled..].iter().map(|message| message.id).collect();
+        let number = Label::of(plan.tag).map(|label| label.number);
+        Some(About { name: plan.name, context: plan.context, number, root: plan.root, under_way })
+    }
+
+    /// The requests under way.
+    pub fn ids(&self) -> impl Iterator<Item = RequestId> + '_ {
+        self.active.iter().map(|active| active.id)
     }
 
     /// Starts an operation; it may be over when this returns.
@@ -195,7 +251,8 @@ impl Running {
         self.go_on(engine, methods, walk)
     }
 
-    /// Starts an operation that its caller keeps and may start again once it is over (persistent operations).
+    /// Starts an operation that its caller keeps and may start again once it is over (persistent operations). It was made by
+    /// [`Schedule::repeated`].
     ///
     /// # Errors
     /// As [`Running::start`].
@@ -226,7 +283,7 @@ impl Running {
         let id = inserted?;
         let mut active = Active { id, walk };
         if active.walk.advance(engine, methods) {
-            self.end(engine, active);
+            self.end(engine, methods, active);
         } else {
             self.active.push(active);
         }
@@ -236,10 +293,13 @@ impl Running {
     /// Takes the end of a walk.
     ///
     /// # Errors
-    /// What went wrong with one of its messages.
+    /// What went wrong with one of its messages; other ranks have called other operations, or with other roots.
     #[inline]
-    pub fn over(&mut self, walk: Walk) -> Result<()> {
-        let Walk { plan, place: Place { mut lists, error, .. } } = walk;
+    pub fn over(&mut self, engine: &mut Engine, methods: &mut Methods, walk: Walk) -> Result<()> {
+        let Walk { plan, place: Place { mut lists, mut error, .. } } = walk;
+        if engine.matching.has_early() && error.is_none() {
+            error = self.left_over(engine, methods, &plan);
+        }
         lists.outstanding.clear();
         self.spare.push(lists);
         if let PlanRef::Owned(plan) = plan {
@@ -252,17 +312,31 @@ impl Running {
         Place { lists: self.spare.pop().unwrap_or_default(), ..Place::default() }
     }
 
-    fn end(&mut self, engine: &mut Engine, Active { id, walk }: Active) {
-        let error = self.over(walk).err();
+    /// What is wrong if messages of operations that are over lie here.
+    #[cold]
+    fn left_over(&self, engine: &mut Engine, methods: &mut Methods, plan: &Plan) -> Option<Error> {
+        // What is under way may still ask for them.
+        if self.active.iter().any(|active| active.walk.plan.context == plan.context) {
+            return None;
+        }
+        let strays = stray::left_over(engine, plan);
+        for id in stray::drop_all(engine, methods, &strays) {
+            recv::detach(engine, id);
+        }
+        strays.first().map(|stray| stray::mismatch(engine, plan, stray))
+    }
+
+    fn end(&mut self, engine: &mut Engine, methods: &mut Methods, Active { id, walk }: Active) {
+        let error = self.over(engine, methods, walk).err();
         engine.complete(id, Status { error, ..Status::EMPTY });
     }
 }
 
-/// Advances every schedule as far as it goes now. Returns whether any moved. Costs one comparison while no
-/// request has ended.
+/// Advances every schedule as far as it goes now. Returns whether any moved. Costs two comparisons while no
+/// request has ended and no unexpected message has come.
 #[inline]
 pub fn advance(engine: &mut Engine, methods: &mut Methods, running: &mut Running) -> bool {
-    if engine.finished.ends == running.seen {
+    if (engine.finished.ends, engine.matching.arrivals()) == running.seen {
         return false;
     }
     advance_all(engine, methods, running)
@@ -270,13 +344,13 @@ pub fn advance(engine: &mut Engine, methods: &mut Methods, running: &mut Running
 
 fn advance_all(engine: &mut Engine, methods: &mut Methods, running: &mut Running) -> bool {
     let mut busy = false;
-    running.seen = engine.finished.ends;
+    running.seen = (engine.finished.ends, engine.matching.arrivals());
     let mut at = 0;
     while let Some(Active { walk, .. }) = running.active.get_mut(at) {
         let before = (walk.place.next, walk.place.settled);
         if walk.advance(engine, methods) {
             let active = running.active.remove(at);
-            running.end(engine, active);
+            running.end(engine, methods, active);
             busy = true;
         } else {
             busy |= before != (walk.place.next, walk.place.settled);
@@ -320,28 +394,32 @@ impl Place {
     ) -> bool {
         loop {
             while !self.lists.awaited.is_empty() {
-                if !self.receive_next(plan, engine, methods, receives) {
+                if !self.receive_next(plan, engine, methods, receives)
+                    && !self.gives_up(plan, engine, methods)
+                {
                     return false;
                 }
             }
             if !self.settle(plan, engine) {
+                if self.gives_up(plan, engine, methods) {
+                    continue;
+                }
                 return false;
             }
             loop {
                 let Some(step) = plan.steps.get(self.next) else {
-                    if self.lists.outstanding.is_empty() && self.lists.awaited.is_empty() {
+                    if self.lists.is_quiet() {
                         return true;
                     }
                     break;
                 };
                 self.next += 1;
-                if let Step::Fence = step {
-                    if self.lists.outstanding.is_empty() && self.lists.awaited.is_empty() {
-                        continue;
-                    }
-                    break;
-                }
                 match step {
+                    Step::Fence if self.lists.is_quiet() => continue,
+                    Step::Turn if self.lists.is_quiet() || self.has_received(plan, engine) => continue,
+                    Step::Fence | Step::Turn => break,
+
+                    Step::Receive { .. } if self.given_up => {}
                     Step::Receive { segment, .. } => {
                         let (step, segment) = (self.next - 1, segment.clone());
                         match receives {
@@ -358,6 +436,33 @@ impl Place {
             }
             self.lists.awaited.reverse();
         }
+    }
+
+    /// Whether a message has come that says that what is waited for cannot come. Then nothing is received any more.
+    #[inline]
+    fn gives_up(&mut self, plan: &Plan, engine: &mut Engine, methods: &mut Methods) -> bool {
+        engine.matching.has_early()
+            && self.arrivals != engine.matching.arrivals()
+            && self.look_for_strays(plan, engine, methods)
+    }
+
+    #[cold]
+    fn look_for_strays(&mut self, plan: &Plan, engine: &mut Engine, methods: &mut Methods) -> bool {
+        // What has been looked at once is not looked at again.
+        let new =
+            engine.matching.arrivals() - std::mem::replace(&mut self.arrivals, engine.matching.arrivals());
+        let strays = stray::clashing(engine, plan, new);
+        let Some(first) = strays.first() else { return false };
+        self.failed(stray::mismatch(engine, plan, first));
+        self.given_up = true;
+        self.lists.awaited.clear();
+        for Outstanding { id, .. } in &self.lists.outstanding {
+            recv::cancel(engine, *id);
+        }
+        let dropped = stray::drop_all(engine, methods, &strays).into_iter();
+        let outstanding = dropped.map(|id| Outstanding { id, step: usize::MAX, aside: None });
+        self.lists.outstanding.extend(outstanding);
+        true
     }
 
     /// Receives the message that is awaited first, straight out of its packet. If it needs the general way, it and
@@ -382,15 +487,15 @@ impl Place {
                     ControlFlow::Continue(()) => return false,
                     ControlFlow::Break(Found::Message(status)) => {
                         self.lists.awaited.pop();
-                        self.check(plan, step, status);
+                        self.check(plan, engine, step, status, None);
                         return true;
                     }
                     ControlFlow::Break(Found::Taken(message)) => {
                         let Some(Awaited { segment, .. }) = self.lists.awaited.pop() else { return true };
-                        match recv::start_unexpected(engine, methods, message, segment) {
-                            Ok(id) => self.lists.outstanding.push(Outstanding { id, step }),
-                            Err(error) => self.failed(error),
-                        }
+                        let peer = *peer;
+                        self.begin(engine, methods, (peer, step), segment, |engine, methods, segment| {
+                            recv::start_unexpected(engine, methods, message, segment)
+                        });
                         return true;
                     }
                     ControlFlow::Break(Found::Served | Found::Other) => {}
@@ -411,29 +516,69 @@ impl Place {
         step: usize,
         segment: Segment,
     ) {
-        let Step::Receive { from, .. } = &plan.steps[step] else { return };
-        match recv::start(engine, methods, &plan.pattern(*from), segment) {
-            Ok(id) => self.lists.outstanding.push(Outstanding { id, step }),
+        let Step::Receive { from, peer, .. } = &plan.steps[step] else { return };
+        let pattern = plan.pattern(*from);
+        self.begin(engine, methods, (*peer, step), segment, |engine, methods, segment| {
+            recv::start(engine, methods, &pattern, segment)
+        });
+    }
+
+    /// Begins to receive a message, where it goes if it can be combined there as it arrives.
+    #[inline]
+    fn begin(
+        &mut self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        (peer, step): (Peer, usize),
+        mut segment: Segment,
+        start: impl FnOnce(&mut Engine, &mut Methods, Segment) -> Result<RequestId>,
+    ) {
+        let mut aside = None;
+        if segment.is_combined() && !methods.caps(peer).in_order {
+            let memory = OwnedBuf::new(segment.len() as usize);
+            let whole = Segment::contiguous(memory.user_buf(), segment.len());
+            aside = Some(Box::new(Aside { memory, into: std::mem::replace(&mut segment, whole) }));
+        }
+        match start(engine, methods, segment) {
+            Ok(id) => self.lists.outstanding.push(Outstanding { id, step, aside }),
             Err(error) => self.failed(error),
         }
     }
 
     /// Takes the ends of messages. Returns whether all that were started are over.
     fn settle(&mut self, plan: &Plan, engine: &mut Engine) -> bool {
-        while let Some(Outstanding { id, step }) = self.lists.outstanding.get(self.settled) {
-            match engine.requests.get(*id) {
-                Some(request) if !complete::is_complete(request) => return false,
-                _ => {}
+        while let Some(Outstanding { id, step, aside }) = self.lists.outstanding.get_mut(self.settled) {
+            if is_under_way(engine, *id) {
+                let is_turn = matches!(plan.steps.get(self.next.wrapping_sub(1)), Some(Step::Turn));
+                return is_turn && self.has_received(plan, engine);
             }
-            let step = *step;
+            let (step, aside) = (*step, aside.take());
             if let Some(request) = engine.requests.remove(*id) {
-                self.check(plan, step, request.status);
+                self.check(plan, engine, step, request.status, aside);
             }
             self.settled += 1;
         }
         self.lists.outstanding.clear();
         self.settled = 0;
         true
+    }
+
+    /// Takes the ends of receives that are over, whatever was started before them. Returns whether all are.
+    fn has_received(&mut self, plan: &Plan, engine: &mut Engine) -> bool {
+        let mut at = self.settled;
+        while let Some(Outstanding { id, step, .. }) = self.lists.outstanding.get(at) {
+            if !matches!(plan.steps.get(*step), Some(Step::Receive { .. })) {
+                at += 1;
+            } else if is_under_way(engine, *id) {
+                return false;
+            } else {
+                let Outstanding { id, step, aside } = self.lists.outstanding.remove(at);
+                if let Some(request) = engine.requests.remove(id) {
+                    self.check(plan, engine, step, request.status, aside);
+                }
+            }
+        }
+        self.lists.awaited.is_empty()
     }
 
     fn take(&mut self, engine: &mut Engine, methods: &mut Methods, plan: &Plan, step: &Step) -> Result<()> {
@@ -446,10 +591,14 @@ impl Place {
                     tag: plan.tag,
                     len: segment.len(),
                     mode: Mode::Standard,
-                    types: Types::UNKNOWN,
+                    types: segment.types(),
                 };
-                if let Started::Request(id) = send::start(engine, methods, *to, &envelope, segment.clone())? {
-                    self.lists.outstanding.push(Outstanding { id, step: at });
+                let started = match segment.is_plain() {
+                    true => send::start(engine, methods, *to, &envelope, segment.clone()),
+                    false => send::start_general(engine, methods, *to, &envelope, segment.clone()),
+                };
+                if let Started::Request(id) = started? {
+                    self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
                 }
             }
             Step::Combine { input, inout, count } => {
@@ -463,32 +612,52 @@ impl Place {
                     datatype::copy(&mut from.clone(), &mut to.clone());
                     return Err(differ(plan, plan.rank as u32, sent, room, ErrorClass::Truncate));
                 }
-                datatype::copy(&mut from.clone(), &mut to.clone());
+                let copied = datatype::copy(&mut from.clone(), &mut to.clone());
+                engine.counts.add(Counter::CollectiveCopied, copied);
             }
             // The steps may have written less than planned; the device's memory keeps what it has.
             Step::Stage { direction: Direction::In, .. } if self.error.is_some() => {}
             Step::Stage { direction, runs } => {
                 let id = staging::copy(engine, *direction, runs)?;
-                self.lists.outstanding.push(Outstanding { id, step: at });
+                self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
             }
-            Step::Receive { .. } | Step::Fence => {}
+            Step::Receive { .. } | Step::Fence | Step::Turn => {}
         }
         Ok(())
     }
 
     /// Looks at the end of one message: it must have gone well and be exactly as long as planned.
-    fn check(&mut self, plan: &Plan, step: usize, status: Status) {
-        let Step::Receive { from, segment, .. } = &plan.steps[step] else {
+    fn check(
+        &mut self,
+        plan: &Plan,
+        engine: &mut Engine,
+        step: usize,
+        status: Status,
+        aside: Option<Box<Aside>>,
+    ) {
+        let Some(Step::Receive { from, segment, .. }) = plan.steps.get(step) else {
             if let Some(error) = status.error {
                 self.failed(error);
             }
             return;
         };
+        engine.counts.add(Counter::CollectiveDelivered, status.bytes);
+        if !segment.is_combined_in_place() || aside.is_some() {
+            engine.counts.add(Counter::CollectiveCopied, status.bytes);
+        }
         let error = match status.error {
-            None if status.bytes == segment.len() => return,
+            None if status.bytes == segment.len() => {
+                if let Some(mut aside) = aside {
+                    aside.into.unpack(aside.memory.source());
+                }
+                return;
+            }
             None => differ(plan, *from, status.bytes, segment.len(), ErrorClass::NotSame),
             Some(error) => match error.cause() {
                 Cause::Truncated { sent, room } => differ(plan, *from, *sent, *room, ErrorClass::Truncate),
+                _ if error.class() == ErrorClass::Type => {
+                    Error::other(ErrorClass::Type, format!("{}: {error}", plan.name))
+                }
                 _ => error,
             },
         };
@@ -499,6 +668,19 @@ impl Place {
     fn failed(&mut self, error: Error) {
         self.error.get_or_insert(error);
     }
+}
+
+impl Lists {
+    /// Whether nothing is under way.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.outstanding.is_empty() && self.awaited.is_empty()
+    }
+}
+
+/// Whether a message is not over.
+fn is_under_way(engine: &Engine, id: RequestId) -> bool {
+    engine.requests.get(id).is_some_and(|request| !complete::is_complete(request))
 }
 
 impl Plan {

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
+use crate::coll::label::Function;
 use crate::coll::plan::{Draft, Operand, Reduced};
 use crate::coll::{Schedule, Team, allgather, alltoall, bcast, choose, reduce, tree};
 use crate::datatype::{Datatype, Segment};
@@ -14,7 +15,7 @@ use crate::op::{Op, Predefined};
 
 /// Everybody gets the bytes of the member with rank `from`.
 pub fn broadcast(team: &Team, name: &'static str, from: u32, outcome: Arc<OwnedBuf>) -> Schedule {
-    let mut draft = Draft::new(team, name, 4);
+    let mut draft = Draft::named(team, Function::called(name), name, 4);
     let all = Segment::contiguous(outcome.user_buf(), outcome.len() as u64);
     bcast::by_tree(&mut draft, &all, from, choose::moving_radix());
     draft.keep_alive(outcome);
@@ -24,24 +25,23 @@ pub fn broadcast(team: &Team, name: &'static str, from: u32, outcome: Arc<OwnedB
 /// Everybody gets everybody's bytes: the outcome has a block of the same length for each rank, and the own one is
 /// filled in.
 pub fn share(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Schedule {
-    let mut draft = Draft::new(team, name, 12);
+    let mut draft = Draft::named(team, Function::called(name), name, 12);
     let block = (outcome.len() / team.size().max(1) as usize) as u64;
     allgather::into(&mut draft, None, Operand::new(outcome.user_buf(), block, &Datatype::byte()));
     draft.keep_alive(outcome);
     draft.done()
 }
 
-/// Everybody gets all bits that anybody has set in its bytes.
+/// Everybody gets all bits that anybody has set in its bytes. It is the end: no other operation is like this one.
 ///
 /// # Errors
 /// None: bytes can be combined so.
 pub fn unite(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Result<Schedule> {
     let byte = Datatype::byte();
     let reduced = Reduced::new(None, outcome.user_buf(), outcome.len() as u64, &byte);
-    let mut schedule = reduce::allreduce(team, reduced, &Op::from(Predefined::Bor))?;
-    schedule.0.name = name;
-    schedule.0.outcome = Some(outcome);
-    Ok(schedule)
+    let mut draft = Draft::named(team, Function::Finalize, name, 12);
+    draft.keep_alive(outcome);
+    reduce::to_all(draft, reduced, &Op::from(Predefined::Bor))
 }
 
 /// Everybody sends everybody bytes of its own: the outcome begins with a block of the length `sent` for each rank; behind them
@@ -65,7 +65,8 @@ pub fn exchange(
     let (send, recv) = (blocks(sent, 0), blocks(received, sent.iter().sum()));
     let block = |blocks: &[Segment], rank: u32| blocks[rank as usize].clone();
     let send = Some(|rank| block(&send, rank));
-    let mut schedule = alltoall::exchange(team, name, send, |rank| block(&recv, rank));
+    let mut schedule = alltoall::exchange(team, Function::called(name), send, |rank| block(&recv, rank));
+    schedule.0.name = name;
     schedule.0.outcome = Some(outcome);
     schedule
 }
@@ -73,7 +74,7 @@ pub fn exchange(
 /// The members with the given ranks get the bytes of the first of them. Every member of the team takes part; a
 /// rank that is not in the list has nothing to do.
 pub fn broadcast_some(team: &Team, name: &'static str, members: &[u32], outcome: Arc<OwnedBuf>) -> Schedule {
-    broadcast_members(Draft::new(team, name, 4), members, outcome)
+    broadcast_members(Draft::named(team, Function::called(name), name, 4), members, outcome)
 }
 
 /// As [`broadcast_some`], but only the members in the list take part; a tag tells such exchanges apart.

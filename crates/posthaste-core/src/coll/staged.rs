@@ -71,6 +71,9 @@ pub(super) fn stage(plan: &mut Plan) {
 fn touched(plan: &Plan, step: &Step) -> (Vec<Segment>, Vec<Segment>) {
     match step {
         Step::Send { segment, .. } => (vec![segment.clone()], Vec::new()),
+        Step::Receive { segment, .. } if segment.is_combined() => {
+            (vec![segment.overwritten()], vec![segment.overwritten()])
+        }
         Step::Receive { segment, .. } => (Vec::new(), vec![segment.clone()]),
         Step::Copy { from, to } => (vec![from.clone()], vec![to.clone()]),
         Step::Combine { input, inout, count } => {
@@ -78,7 +81,7 @@ fn touched(plan: &Plan, step: &Step) -> (Vec<Segment>, Vec<Segment>) {
             let array = |buf| Segment::new(buf, *count, datatype);
             (vec![array(*input), array(*inout)], vec![array(*inout)])
         }
-        Step::Fence | Step::Stage { .. } => (Vec::new(), Vec::new()),
+        Step::Fence | Step::Turn | Step::Stage { .. } => (Vec::new(), Vec::new()),
     }
 }
 
@@ -143,7 +146,7 @@ fn relocate(step: &mut Step, mirrors: &[Mirror], reduced: Option<&Datatype>) {
                 }
             }
         }
-        Step::Fence | Step::Stage { .. } => {}
+        Step::Fence | Step::Turn | Step::Stage { .. } => {}
     }
 }
 

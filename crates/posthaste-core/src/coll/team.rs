@@ -24,9 +24,6 @@ pub struct Team {
 /// Teams so far. Each copy of this code in a process counts its own, and keeps apart only those.
 static TEAMS: AtomicU64 = AtomicU64::new(0);
 
-/// Tags of collective operations are below this; see [`Team::group_tag`] for the others.
-const TAGS: u32 = 1 << 30;
-
 impl Team {
     /// The team of `group` in a context, seen by its member with the given rank.
     pub fn new(context: ContextId, group: Arc<Group>, rank: u32, oversubscribed: bool) -> Self {
@@ -74,16 +71,28 @@ impl Team {
         self.oversubscribed = oversubscribed;
     }
 
-    /// The tag of the next collective operation.
-    pub(super) fn next_tag(&self) -> i32 {
-        (self.sequence.fetch_add(1, Ordering::Relaxed) % TAGS) as i32
+    /// The number of the next collective operation.
+    pub(super) fn next_number(&self) -> u32 {
+        self.sequence.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The tag of an operation that only some members take part in, told apart by a user's tag. It is none that
-    /// [`Team::next_tag`] gives and none that means "any".
+    /// The same before it is taken.
+    #[inline]
+    pub(super) fn upcoming_number(&self) -> u32 {
+        self.sequence.load(Ordering::Relaxed)
+    }
+
+    /// As if so many operations were over.
+    #[cfg(test)]
+    pub(super) fn skip(&self, operations: u32) {
+        self.sequence.fetch_add(operations, Ordering::Relaxed);
+    }
+
+    /// The tag of an operation that only some members take part in, told apart by a user's tag. It is no
+    /// [`Label`](super::label::Label) and none that means "any".
     pub(super) fn group_tag(tag: i32) -> i32 {
         match i32::MIN + (tag & i32::MAX) {
-            crate::ids::ANY_TAG => TAGS as i32,
+            crate::ids::ANY_TAG => i32::MAX,
             tag => tag,
         }
     }

@@ -3,7 +3,7 @@
 //! Values are compositions of affine maps modulo 2^64: associative, not commutative, and exact, so every wrong
 //! order, lost or doubled operand shows. About half of the buffers lie in memory of a simulated device.
 //!
-//! Here is what the tests share; `data`, `reductions`, `failures` and `several` have them.
+//! Here is what the tests share; the other files have them.
 
 use std::cell::{Cell, LazyCell};
 use std::sync::Arc;
@@ -25,8 +25,11 @@ use crate::progress::Vci;
 use crate::request::Status;
 use crate::testing::{Bench, Buffer, CALM, ROUGH};
 
+mod copies;
 mod data;
 mod failures;
+mod million;
+mod plans;
 mod reductions;
 mod several;
 
@@ -202,7 +205,7 @@ impl Room {
             if !patient {
                 ids.push((at, running.go_on(engine, methods, walk).expect("room for a request")));
             } else if walk.look(engine, methods) {
-                let error = running.over(walk).err();
+                let error = running.over(engine, methods, walk).err();
                 over.push((at, Status { error, ..Status::EMPTY }));
             } else {
                 let place = self.bench.network.random(walks.len() as u64 + 1) as usize;

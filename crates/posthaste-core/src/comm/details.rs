@@ -103,6 +103,12 @@ impl Known {
         let collective = membership(everybody, own_among_all);
         Self([(context, users.clone()), (context.partitioned(), users), (context.collective(), collective)])
     }
+
+    /// Who point-to-point messages go to and come from.
+    #[inline(always)]
+    pub(super) fn users(&self) -> &Membership {
+        &self.0[0].1
+    }
 }
 
 impl Drop for Known {

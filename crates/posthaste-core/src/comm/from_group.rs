@@ -30,6 +30,7 @@ impl Comm {
         stringtag: &[u8],
         allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
+        check_of_this_job("group", group, self.group().size())?;
         let ranks = self.members(group)?;
         let Some(rank) = group.rank_of(self.me()) else {
             let got = format_args!("a group of {} processes without this one", group.size());
@@ -43,6 +44,19 @@ impl Comm {
         let members = Members { group: group.clone(), rank, remote: None };
         Ok((schedule, self.creation(outcome, What::Founded { members, proof })))
     }
+}
+
+/// Makes sure that a group has processes of this job only, which is one of so many.
+///
+/// # Errors
+/// A process of another job: nothing but a communicator connects it with this one.
+pub fn check_of_this_job(argument: &'static str, group: &Group, processes: u32) -> Result<()> {
+    let stranger = group.peers().position(|peer| peer.0 >= processes);
+    stranger.map_or(Ok(()), |rank| {
+        let got = format_args!("a group whose rank {rank} is a process of another job");
+        let expected = "processes of this job (MPI_Comm_connect and MPI_Comm_accept join groups of two)";
+        Err(Error::invalid(ErrorClass::Group, argument, got, expected))
+    })
 }
 
 /// The tag by which the leaders of two groups find each other in [`Comm::founding`]: the same for both.
@@ -99,6 +113,8 @@ mod tests {
         let error = plan(2, b"a", &Arc::new(Group::range(3, 4))).expect_err("no member");
         assert_eq!(error.class(), ErrorClass::Group);
         assert!(error.to_string().contains("a group of 4 processes without this one"), "{error}");
+        let error = plan(3, b"a", &Arc::new(Group::range(3, 7))).expect_err("a world of 8");
+        assert!(error.to_string().contains("a group whose rank 5 is a process of another job"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Communicators: a team with everything a user may hang on it (MPI-5.0 §7.2, §7.4).
 //!
 //! `coll` sees the [`Team`] only. `create`: how new ones are made; `from_group`: out of a group alone (§7.4.2); `inter`: how two groups become an intercommunicator
-//! (§7.6) and one group again; `levels`: where their ranks part; `details`: what users hang on them.
+//! (§7.6) and one group again; `shrink`: what is left when members are lost; `levels`: where their ranks part; `details`: what users hang on them.
 //!
 //! What must stay true: turning a rank of the world into a peer is one comparison.
 
@@ -11,6 +11,7 @@ mod from_group;
 mod inter;
 mod levels;
 mod meeting;
+mod shrink;
 #[cfg(test)]
 mod inter_tests;
 #[cfg(test)]
@@ -30,7 +31,7 @@ use details::{Details, Inherited, Known};
 
 pub use create::Creation;
 pub use details::{MAX_NAME, Topology};
-pub use from_group::tag_between;
+pub use from_group::{check_of_this_job, tag_between};
 pub use inter::{Introduction, Next};
 pub use levels::Levels;
 
@@ -40,8 +41,6 @@ pub struct Comm {
     team: Team,
     /// The other side of an intercommunicator.
     remote: Option<Remote>,
-    /// How many ranks a message may go to are the peers of the same number, starting at 0.
-    identity: u32,
     details: Details,
     known: Known,
 }
@@ -85,11 +84,10 @@ impl Comm {
 
     fn new(team: Team, remote: Option<Remote>, details: Details) -> Self {
         let target = remote.as_ref().map_or(team.group(), |remote| &remote.group);
-        let identity = if target.is_identity() { target.size() } else { 0 };
         let all = remote.as_ref().map_or(&team, |remote| remote.bridge.team());
         let (users, everybody) = ((target, team.rank()), (all.group(), all.rank()));
         let known = Known::new(team.context(), &details, users, everybody);
-        Self { team, remote, identity, details, known }
+        Self { team, remote, details, known }
     }
 
     /// Makes the engine of its VCI know who is behind its contexts.
@@ -97,6 +95,20 @@ impl Comm {
         for (context, membership) in &self.known.0 {
             engine.contexts.learn(*context, membership.clone(), &engine.matching, &engine.requests);
         }
+    }
+
+    /// Whether it is revoked.
+    pub fn is_revoked(&self) -> bool {
+        self.known.users().is_revoked()
+    }
+
+    /// Fails when it is revoked.
+    ///
+    /// # Errors
+    /// `MPIX_ERR_REVOKED`.
+    #[inline]
+    pub fn check_revoked(&self) -> Result<()> {
+        self.known.users().check_revoked()
     }
 
     /// Says whether the members share CPUs; every member must say the same.
@@ -144,10 +156,10 @@ impl Comm {
     /// The process a message goes to; `None` for `MPI_PROC_NULL`.
     ///
     /// # Errors
-    /// A rank that nobody has.
+    /// A rank that nobody has; the communicator is revoked.
     #[inline]
     pub fn destination(&self, to: i32) -> Result<Option<Peer>> {
-        if (to as u32) < self.identity {
+        if (to as u32) < self.known.users().identity() {
             return Ok(Some(Peer(to as u32)));
         }
         // Taken apart, so that the common way above stays in registers.
@@ -157,10 +169,10 @@ impl Comm {
     /// The process a message comes from; `None` for `MPI_PROC_NULL`. Not for `MPI_ANY_SOURCE`.
     ///
     /// # Errors
-    /// A rank that nobody has.
+    /// A rank that nobody has; the communicator is revoked.
     #[inline]
     pub fn source(&self, from: i32) -> Result<Option<Peer>> {
-        if (from as u32) < self.identity {
+        if (from as u32) < self.known.users().identity() {
             return Ok(Some(Peer(from as u32)));
         }
         self.look_up("source", from)
@@ -169,6 +181,7 @@ impl Comm {
     #[cold]
     #[inline(never)]
     fn look_up(&self, argument: &'static str, rank: i32) -> Result<Option<Peer>> {
+        self.check_revoked()?;
         if rank == PROC_NULL {
             return Ok(None);
         }

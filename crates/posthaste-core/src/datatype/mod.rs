@@ -1,6 +1,6 @@
 //! Datatypes: what a buffer's bytes mean and where they lie (MPI-5.0 chapter 5; seed 000, segments).
 //!
-//! - `builtin`: the predefined types; `build`, `darray`, `fortran`, `pair`: the constructors and what they remember
+//! - `combination`: elements that are combined where they arrive. `builtin`: the predefined types; `build`, `darray`, `fortran`, `pair`: the constructors and what they remember
 //!   for get_contents; `layout`: where the bytes lie, independent of how the user spelled the type; `segment`: the
 //!   cursor that packs and unpacks; `signature`: the basic types in packing order, whatever the layout; `elements`:
 //!   counting them; `overlap`: whether two buffers share bytes; `shape`: types of Rust programs; `format`: how a process represents data; `external`:
@@ -12,6 +12,7 @@
 
 mod build;
 mod builtin;
+mod combination;
 mod darray;
 mod elements;
 pub mod external;
@@ -26,6 +27,7 @@ mod signature;
 
 pub use build::{Combiner, Contents, Order};
 pub use builtin::{Builtin, Class, Kind};
+pub(crate) use combination::Combination;
 pub use darray::{DEFAULT_DARG, Dimension, Distribution};
 pub use format::{Format, Order as ByteOrder};
 pub use fortran::{OPEN, TypeClass};

@@ -9,16 +9,19 @@
 //! - Any byte of the packed stream is a valid position, in the middle of an element too. A segment keeps nothing
 //!   but its position: each call finds its place in the layout by division and binary search, which costs
 //!   nothing beside the kilobytes it then moves, and makes segments small, cloneable and free of allocation.
+//! - What is combined where it arrives (`combination`) comes in order and once, so such a segment hands out no address.
 //! - A segment that is one run of bytes knows it from the start and never looks at its type again, unless it is
 //!   typed: then somebody asks what the bytes mean.
 //! - Walking recurses once per loop of the layout: 63 levels at most (see `layout`).
 
+use super::combination::Combination;
 use super::external::{self, Form};
 use super::layout::{Piece, Shape};
 use super::{ByteOrder, Datatype, Format, Measure, Signature, Types};
 use crate::buffer::{Base, Mover, Span, Turns, UserBuf, Visitor, device};
 use crate::error::Result;
 use posthaste_os::mem::{Sink, Source, Store};
+use std::sync::Arc;
 
 /// Packed bytes in user memory, and how far they have been moved.
 #[derive(Clone, Debug)]
@@ -26,9 +29,19 @@ pub struct Segment {
     buf: UserBuf,
     total: u64,
     position: u64,
-    /// `None` when everything is one run that starts at `buf`, unless the segment is typed.
-    datatype: Option<Datatype>,
+    elements: Elements,
     meaning: Meaning,
+}
+
+/// What the packed bytes are.
+#[derive(Clone, Debug)]
+enum Elements {
+    /// One run that starts at `buf`.
+    Run,
+    /// Elements of a datatype. They may be one run, too, if the segment is typed.
+    Of(Datatype),
+    /// Elements that are combined with what lies there.
+    Combined(Arc<Combination>),
 }
 
 /// Whether anybody will ask what the bytes mean, and whether they can be touched here: what is not `Bytes` keeps off the
@@ -41,6 +54,8 @@ enum Meaning {
     Typed,
     /// And packed bytes are those of the canonical form; memory has this order.
     Canonical(ByteOrder),
+    /// Nobody: they are combined with what lies there, one after the other.
+    Combined,
     /// As `Bytes`, in memory of a device: its runs can be listed, and nothing else.
     Device,
     /// As `Typed`, in memory of a device.
@@ -124,7 +139,7 @@ impl Segment {
     /// `len` bytes in one run.
     #[inline]
     pub(crate) fn contiguous(buf: UserBuf, len: u64) -> Self {
-        Self { buf, total: len, position: 0, datatype: None, meaning: Meaning::Bytes }
+        Self { buf, total: len, position: 0, elements: Elements::Run, meaning: Meaning::Bytes }
     }
 
     /// `count` elements of a datatype.
@@ -136,13 +151,29 @@ impl Segment {
     /// See [`Segment::typed_at`].
     pub(crate) fn typed(buf: UserBuf, count: u64, datatype: &Datatype) -> Self {
         let total = count.saturating_mul(datatype.size());
-        Self { buf, total, position: 0, datatype: Some(datatype.clone()), meaning: Meaning::Typed }
+        Self { buf, total, position: 0, elements: Elements::Of(datatype.clone()), meaning: Meaning::Typed }
+    }
+
+    /// `count` elements that are combined with what lies at `buf`, where they arrive. The bytes have to come in their order, and
+    /// each of them once.
+    pub(crate) fn combined(buf: UserBuf, count: u64, combination: Arc<Combination>) -> Self {
+        let total = count.saturating_mul(combination.datatype().size());
+        Self {
+            buf,
+            total,
+            position: 0,
+            elements: Elements::Combined(combination),
+            meaning: Meaning::Combined,
+        }
     }
 
     /// See [`Segment::repacked_at`].
     pub(crate) fn repacked(&self, buf: UserBuf) -> Self {
-        let datatype = self.datatype.as_ref().filter(|_| self.is_typed()).map(Datatype::packed);
-        Self { buf, position: 0, datatype, meaning: self.meaning.in_host_memory(), ..*self }
+        let elements = match self.datatype().filter(|_| self.is_typed()) {
+            Some(datatype) => Elements::Of(datatype.packed()),
+            None => Elements::Run,
+        };
+        Self { buf, position: 0, elements, meaning: self.meaning.in_host_memory(), ..*self }
     }
 
     /// The same with the packed bytes in the canonical form (see `external`), for a peer of unlike format; `format` is
@@ -157,10 +188,42 @@ impl Segment {
         Self { meaning: Meaning::Typed, ..self.clone() }
     }
 
+    /// The type of its elements, if it is not one run or is remembered.
+    #[inline]
+    fn datatype(&self) -> Option<&Datatype> {
+        match &self.elements {
+            Elements::Run => None,
+            Elements::Of(datatype) => Some(datatype),
+            Elements::Combined(combination) => Some(combination.datatype()),
+        }
+    }
+
     /// Whether the datatype is remembered in any case.
     #[inline]
     pub fn is_typed(&self) -> bool {
-        !matches!(self.meaning, Meaning::Bytes | Meaning::Device)
+        !matches!(self.meaning, Meaning::Bytes | Meaning::Device | Meaning::Combined)
+    }
+
+    /// Whether what arrives is combined with what lies there.
+    #[inline]
+    pub fn is_combined(&self) -> bool {
+        self.meaning == Meaning::Combined
+    }
+
+    /// The same, and nothing is copied for it.
+    pub(crate) fn is_combined_in_place(&self) -> bool {
+        matches!(&self.elements, Elements::Combined(combination) if combination.is_in_place())
+    }
+
+    /// The memory of elements that are combined, as elements that are written.
+    pub(crate) fn overwritten(&self) -> Self {
+        match &self.elements {
+            Elements::Combined(combination) => {
+                let datatype = combination.datatype();
+                Self::new(self.buf, self.total / datatype.size(), datatype)
+            }
+            _ => self.clone(),
+        }
     }
 
     /// Whether it may take a fast path: bytes in memory of the processor, whose types nobody asks for.
@@ -183,13 +246,13 @@ impl Segment {
 
     #[cold]
     fn all_types(&self) -> Types {
-        let Some(datatype) = &self.datatype else { return Types::UNKNOWN };
+        let Some(datatype) = self.datatype() else { return Types::UNKNOWN };
         datatype.signature().types(self.total.checked_div(datatype.size()).unwrap_or(0))
     }
 
     /// The basic types of one element of a typed segment.
     pub fn signature(&self) -> Option<Signature> {
-        self.datatype.as_ref().filter(|_| self.is_typed()).map(Datatype::signature)
+        self.datatype().filter(|_| self.is_typed()).map(Datatype::signature)
     }
 
     /// Everything as one run, if it is one.
@@ -223,7 +286,8 @@ impl Segment {
             let host = Self { meaning: self.meaning.in_host_memory(), ..self.clone() };
             return host.part(from, to).map(Self::on_device);
         }
-        let Some(datatype) = self.datatype.as_ref().filter(|_| from < to) else {
+        debug_assert!(!self.is_combined());
+        let Some(datatype) = self.datatype().filter(|_| from < to) else {
             return Ok(Self::contiguous(self.buf.offset(from as isize), to - from));
         };
         let size = datatype.size();
@@ -243,7 +307,7 @@ impl Segment {
     #[inline]
     fn walked(buf: UserBuf, count: u64, datatype: Datatype) -> Self {
         let total = count.saturating_mul(datatype.size());
-        Self { buf, total, position: 0, datatype: Some(datatype), meaning: Meaning::Bytes }
+        Self { buf, total, position: 0, elements: Elements::Of(datatype), meaning: Meaning::Bytes }
     }
 
     /// The lowest address that all of it reaches, and the one behind the highest.
@@ -252,7 +316,7 @@ impl Segment {
             return None;
         }
         let (mut low, mut high) = (0, self.total as i64);
-        if let Some(datatype) = &self.datatype {
+        if let Some(datatype) = self.datatype() {
             let turns = (self.total / datatype.size()).saturating_sub(1) as i64;
             let last = turns.saturating_mul(datatype.extent());
             low = datatype.true_lb().saturating_add(last.min(0));
@@ -305,9 +369,10 @@ impl Segment {
     /// The remaining bytes, if they are one run: then a pointer can be handed out instead of copying.
     #[inline]
     pub(crate) fn contiguous_rest(&self) -> Option<(UserBuf, u64)> {
-        match &self.datatype {
-            None => Some((self.buf.offset(self.position as isize), self.remaining())),
-            Some(datatype) => self.last_run(datatype),
+        match &self.elements {
+            Elements::Run => Some((self.buf.offset(self.position as isize), self.remaining())),
+            Elements::Of(datatype) => self.last_run(datatype),
+            Elements::Combined(_) => None,
         }
     }
 
@@ -317,12 +382,13 @@ impl Segment {
         debug_assert!(!self.is_on_device());
         let len = self.remaining().min(sink.len() as u64);
         let (sink, _) = sink.split_at(len as usize);
-        match &self.datatype {
-            None => self.buf.copy_out(self.position as isize, sink),
-            Some(_) if self.is_canonical() => self.pack_canonical(sink),
-            Some(datatype) => {
+        match &self.elements {
+            Elements::Run => self.buf.copy_out(self.position as isize, sink),
+            _ if self.is_converted() => self.pack_converted(sink),
+            Elements::Of(datatype) => {
                 self.walk(datatype, self.position + len, &mut Mover::packing(sink));
             }
+            Elements::Combined(_) => {}
         }
         self.position += len;
         len as usize
@@ -331,7 +397,7 @@ impl Segment {
     /// As [`Segment::pack`], by this kind of copy where the bytes lie in one piece.
     #[inline]
     pub fn pack_with(&mut self, sink: Sink<'_>, store: Store) -> usize {
-        if store == Store::Plain || self.datatype.is_some() {
+        if store == Store::Plain || !matches!(self.elements, Elements::Run) {
             return self.pack(sink);
         }
         let len = self.remaining().min(sink.len() as u64);
@@ -348,12 +414,13 @@ impl Segment {
         debug_assert!(!self.is_on_device());
         let len = self.remaining().min(source.len() as u64);
         let (source, _) = source.split_at(len as usize);
-        match &self.datatype {
-            None => self.buf.copy_in(self.position as isize, source),
-            Some(_) if self.is_canonical() => self.unpack_canonical(source),
-            Some(datatype) => {
+        match &self.elements {
+            Elements::Run => self.buf.copy_in(self.position as isize, source),
+            _ if self.is_converted() => self.unpack_converted(source),
+            Elements::Of(datatype) => {
                 self.walk(datatype, self.position + len, &mut Mover::unpacking(source));
             }
+            Elements::Combined(_) => {}
         }
         self.position += len;
         len as usize
@@ -362,7 +429,7 @@ impl Segment {
     /// As [`Segment::unpack`], by this kind of copy where the bytes lie in one piece.
     #[inline]
     pub fn unpack_with(&mut self, source: Source<'_>, store: Store) -> usize {
-        if store == Store::Plain || self.datatype.is_some() {
+        if store == Store::Plain || !matches!(self.elements, Elements::Run) {
             return self.unpack(source);
         }
         let len = self.remaining().min(source.len() as u64);
@@ -373,14 +440,14 @@ impl Segment {
     }
 
     /// Appends the next runs as (address, length) to `list`, for a copy by the kernel: at most `max_runs` runs
-    /// with `max_bytes` bytes in all. Goes past them and returns their bytes. What has to be converted has no runs.
+    /// with `max_bytes` bytes in all. Goes past them and returns their bytes. What has to be converted or combined has no runs.
     pub fn runs(&mut self, max_runs: usize, max_bytes: u64, list: &mut Vec<(usize, usize)>) -> u64 {
         let len = self.remaining().min(max_bytes);
-        if len == 0 || max_runs == 0 || self.is_canonical() {
+        if len == 0 || max_runs == 0 || self.is_converted() {
             return 0;
         }
         let mut collector = Collector { first: list.len(), list, max_runs, bytes: 0 };
-        match &self.datatype {
+        match self.datatype() {
             None => {
                 collector.run(self.buf.offset(self.position as isize), len);
             }
@@ -393,14 +460,16 @@ impl Segment {
         bytes
     }
 
+    /// Whether packed bytes are not simply those of memory.
     #[inline]
-    fn is_canonical(&self) -> bool {
-        matches!(self.meaning, Meaning::Canonical(_))
+    fn is_converted(&self) -> bool {
+        matches!(self.meaning, Meaning::Canonical(_) | Meaning::Combined)
     }
 
     #[cold]
     #[inline(never)]
-    fn pack_canonical(&self, sink: Sink<'_>) {
+    fn pack_converted(&self, sink: Sink<'_>) {
+        debug_assert!(!self.is_combined(), "nothing is sent from where something is combined");
         if let Meaning::Canonical(order) = self.meaning {
             // The sizes are those of memory, so every value fits.
             external::pack_as(self, Form { measure: Measure::Native, order }, self.position, sink);
@@ -409,15 +478,19 @@ impl Segment {
 
     #[cold]
     #[inline(never)]
-    fn unpack_canonical(&self, source: Source<'_>) {
-        if let Meaning::Canonical(order) = self.meaning {
-            external::unpack_as(self, Form { measure: Measure::Native, order }, self.position, source);
+    fn unpack_converted(&self, source: Source<'_>) {
+        match (&self.elements, self.meaning) {
+            (Elements::Combined(combination), _) => combination.unpack(self.buf, self.position, source),
+            (_, Meaning::Canonical(order)) => {
+                external::unpack_as(self, Form { measure: Measure::Native, order }, self.position, source);
+            }
+            _ => {}
         }
     }
 
     /// Mean length of the runs, in bytes.
     pub fn mean_run(&self) -> u64 {
-        match &self.datatype {
+        match self.datatype() {
             Some(datatype) if !datatype.is_contiguous() => datatype.size() / datatype.layout().runs().max(1),
             _ => self.total,
         }
@@ -428,7 +501,7 @@ impl Segment {
         if self.remaining() == 0 {
             return Some((self.buf, 0));
         }
-        if self.is_canonical() {
+        if self.is_converted() {
             return None;
         }
         let mut first = First { found: None };

@@ -97,6 +97,7 @@ pub fn explain(states: &[State], now: Duration) -> String {
     let mut text: String = known.map(|(rank, state)| words::of_rank(rank, state, now)).collect();
     let mut found = stuck(states, now);
     found.extend(mismatched_operations(states));
+    found.extend(absent(states, now));
     found.extend(near_misses(states));
     if found.len() > MOST_FOUND {
         let more = found.split_off(MOST_FOUND).len();
@@ -114,7 +115,14 @@ pub fn explain(states: &[State], now: Duration) -> String {
 /// The ranks of which one has to do something before this message goes on; `None` when it goes on by itself.
 fn needed(states: &[State], message: &Message) -> Option<Vec<usize>> {
     match message.part {
-        Part::Posted | Part::Probed | Part::ForMatch | Part::ForData | Part::ForLock => {}
+        Part::Posted
+        | Part::Probed
+        | Part::ForMatch
+        | Part::ForData
+        | Part::ForLock
+        | Part::ForPost
+        | Part::ForComplete
+        | Part::ForFence => {}
         // An owner does what it is asked for while it waits itself.
         Part::Reassembly | Part::ForRoom | Part::Unexpected | Part::ForOwner => return None,
     }
@@ -265,17 +273,84 @@ fn mismatched_operations(states: &[State]) -> Vec<String> {
             }
             let (first, other) =
                 *seen.entry((operation.communicator, operation.number)).or_insert((rank, operation));
-            if other.name != operation.name {
+            if (&other.name, other.root) != (&operation.name, operation.root) {
                 let communicator = words::communicator(state, operation.communicator);
                 found.push(format!(
                     "rank {first} is in {} and rank {rank} in {}, both as collective operation {} of \
                      {communicator}: all ranks must call the same",
-                    other.name, operation.name, operation.number
+                    words::call(other),
+                    words::call(operation),
+                    operation.number
                 ));
             }
         }
     }
     found
+}
+
+/// A collective operation as its ranks see it.
+struct Gathering<'a> {
+    /// One of those that wait in it, and what it calls it.
+    state: &'a State,
+    operation: &'a Operation,
+    waiting: Vec<usize>,
+    missing: Vec<usize>,
+}
+
+/// Which ranks have not come to a collective operation where others have waited for them for a while.
+fn absent(states: &[State], now: Duration) -> Vec<String> {
+    // By communicator and number.
+    let mut seen: BTreeMap<(u64, i32), Gathering<'_>> = BTreeMap::new();
+    for (rank, state) in states.iter().enumerate().filter(|(_, state)| state.doing() == Doing::Waiting) {
+        let settled = |wait: &&Wait| now.saturating_sub(wait.since) >= SETTLED;
+        for goal in state.waits().iter().filter(settled).flat_map(|wait| &wait.goals) {
+            let Goal::Operation(operation) = goal else { continue };
+            if operation.number < 0 {
+                continue;
+            }
+            let key = (operation.communicator, operation.number);
+            let new = || Gathering { state, operation, waiting: Vec::new(), missing: Vec::new() };
+            let gathering = seen.entry(key).or_insert_with(new);
+            gathering.waiting.push(rank);
+            let needed = operation.messages.iter().filter_map(|message| needed(states, message));
+            gathering.missing.extend(needed.flatten().filter(|&other| is_absent(&states[other], key)));
+        }
+    }
+    seen.values()
+        .filter(|gathering| !gathering.missing.is_empty())
+        .map(|gathering| gathering.sentence(states))
+        .collect()
+}
+
+impl Gathering<'_> {
+    /// `rank 1 has not come to MPI_Barrier, collective operation 3 of MPI_COMM_WORLD, where ranks 0 and 2 wait`.
+    fn sentence(&self, states: &[State]) -> String {
+        let Self { state, operation, waiting, missing } = self;
+        let verb = if missing.iter().all(|rank| *rank == missing[0]) { "has" } else { "have" };
+        // What it has started without waiting for it is not known then.
+        let outside = missing.iter().any(|rank| states[*rank].waits().is_empty());
+        format!(
+            "{} {verb} not come to {}, collective operation {} of {}{}, where {} wait{}",
+            words::ranks(missing, MOST_NAMED),
+            words::call(operation),
+            operation.number,
+            words::communicator(state, operation.communicator),
+            if outside { ", or left MPI again before its end" } else { "" },
+            words::ranks(waiting, MOST_NAMED),
+            if waiting.len() == 1 { "s" } else { "" },
+        )
+    }
+}
+
+/// Whether a rank is neither in this operation nor past it, as far as it has published.
+fn is_absent(state: &State, (communicator, number): (u64, i32)) -> bool {
+    let Some(report) = &state.report else { return state.doing() != Doing::Elsewhere };
+    let goals = report.waits.iter().flat_map(|wait| &wait.goals).filter_map(|goal| match goal {
+        Goal::Operation(operation) => Some((operation.communicator, operation.number)),
+        Goal::Message(_) => None,
+    });
+    let mut known = goals.chain(report.under_way.iter().copied());
+    !known.any(|(other, at)| other == communicator && at >= number)
 }
 
 /// Messages that would have gone through if one thing about them were different.

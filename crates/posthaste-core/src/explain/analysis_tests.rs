@@ -32,7 +32,7 @@ fn receiving(from: u32, tag: i32) -> State {
 
 fn in_operation(name: &str, number: i32, peers: &[u32]) -> State {
     let messages = peers.iter().map(|peer| message(Part::Posted, *peer, number)).collect();
-    let operation = Operation { name: name.into(), communicator: 0, number, messages };
+    let operation = Operation { name: name.into(), communicator: 0, number, root: -1, messages };
     waiting(name, false, vec![Goal::Operation(operation)])
 }
 
@@ -168,7 +168,51 @@ fn different_collective_operations_are_named() {
         ]
     );
     let found = so(&[in_operation("MPI_Barrier", 3, &[1]), in_operation("MPI_Barrier", 4, &[0])]);
-    assert_eq!(found.len(), 1);
+    assert!(!found.iter().any(|sentence| sentence.contains("all ranks must call the same")), "{found:?}");
+    let rooted = |root: i32, peer| {
+        with(in_operation("MPI_Bcast", 3, &[peer]), |report| {
+            let Goal::Operation(operation) = &mut report.waits[0].goals[0] else { panic!("an operation") };
+            operation.root = root;
+        })
+    };
+    assert_eq!(
+        so(&[rooted(1, 1), rooted(0, 0)])[1],
+        "rank 0 is in MPI_Bcast with root 1 and rank 1 in MPI_Bcast with root 0, both as collective operation 3 of \
+         MPI_COMM_WORLD: all ranks must call the same"
+    );
+    assert_eq!(so(&[rooted(1, 1), rooted(1, 0)]).len(), 1);
+}
+
+#[test]
+fn ranks_that_have_not_come_to_a_collective_operation_are_named() {
+    let barrier = |peers: &[u32]| in_operation("MPI_Barrier", 3, peers);
+    let absent = |states: &[State]| -> Vec<String> {
+        so(states).into_iter().filter(|sentence| sentence.contains("not come to")).collect()
+    };
+    assert_eq!(
+        absent(&[barrier(&[1, 3]), receiving(3, 9), barrier(&[0]), receiving(1, 9)]),
+        [
+            "ranks 1 and 3 have not come to MPI_Barrier, collective operation 3 of MPI_COMM_WORLD, where ranks 0 and 2 \
+             wait"
+        ]
+    );
+    // It may have begun to take part, and computes now.
+    let computing = not_waiting(Life::Inside, Process::Running);
+    assert_eq!(
+        absent(&[barrier(&[1]), computing]),
+        [
+            "rank 1 has not come to MPI_Barrier, collective operation 3 of MPI_COMM_WORLD, or left MPI again before its \
+             end, where rank 0 waits"
+        ]
+    );
+    // One is before it, one in it without waiting for it, one past it.
+    let earlier = in_operation("MPI_Barrier", 2, &[0]);
+    let begun = with(receiving(0, 9), |report| report.under_way.push((0, 3)));
+    let past = in_operation("MPI_Barrier", 4, &[3]);
+    assert_eq!(
+        absent(&[barrier(&[1, 2]), earlier, begun, past])[0],
+        "rank 1 has not come to MPI_Barrier, collective operation 3 of MPI_COMM_WORLD, where rank 0 waits"
+    );
 }
 
 #[test]

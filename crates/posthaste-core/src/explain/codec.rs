@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{Goal, Handled, List, Message, Operation, Part, Report, Standing, Wait};
 
 /// Stands in front; grows with every change of the format.
-const VERSION: u32 = 0x7068_0002;
+const VERSION: u32 = 0x7068_0003;
 /// Longest name, in bytes.
 const LONGEST_NAME: usize = 127;
 /// How many messages are published of each list and goal, and how many goals of each wait: as many as there is room for.
@@ -44,6 +44,7 @@ impl Report {
             unexpected: from.list()?,
             sends: from.list()?,
             handled: from.several(Reader::handled)?,
+            under_way: from.several(|from| Some((from.u64()?, from.u32()? as i32)))?,
             names: from.several(|from| Some((from.u64()?, from.text()?)))?,
         };
         from.rest.is_empty().then_some(report)
@@ -58,6 +59,10 @@ impl Report {
             to.list(list);
         }
         to.several(&self.handled, Writer::handled);
+        to.several(&self.under_way, |to, (communicator, number)| {
+            to.u64(*communicator);
+            to.u32(*number as u32);
+        });
         to.several(&self.names, |to, (context, name)| {
             to.u64(*context);
             to.text(name);
@@ -116,6 +121,7 @@ impl Writer<'_> {
                 self.text(&operation.name);
                 self.u64(operation.communicator);
                 self.u32(operation.number as u32);
+                self.u32(operation.root as u32);
                 self.several(&operation.messages, Self::message);
             }
         }
@@ -198,6 +204,7 @@ impl Reader<'_> {
                 name: self.text()?,
                 communicator: self.u64()?,
                 number: self.u32()? as i32,
+                root: self.u32()? as i32,
                 messages: self.several(Self::message)?,
             })),
             _ => None,
@@ -226,6 +233,9 @@ impl Reader<'_> {
             7 => Part::ForData,
             8 => Part::ForLock,
             9 => Part::ForOwner,
+            10 => Part::ForPost,
+            11 => Part::ForComplete,
+            12 => Part::ForFence,
             _ => return None,
         };
         Some(Message {
@@ -249,8 +259,8 @@ mod tests {
 
     fn report(messages: i32) -> Report {
         let shown: Vec<Message> = (0..messages).map(message).collect();
-        let operation =
-            Operation { name: "MPI_Bcast".into(), communicator: 6, number: -3, messages: shown.clone() };
+        let (name, messages) = ("MPI_Bcast".into(), shown.clone());
+        let operation = Operation { name, communicator: 6, number: -3, root: 2, messages };
         let wait = Wait {
             call: "MPI_Waitany".into(),
             since: Duration::from_nanos(5_000_000_007),
@@ -274,6 +284,7 @@ mod tests {
                 standing: Standing::TooDeep,
                 since: Duration::from_nanos(7),
             }],
+            under_way: vec![(6, 3)],
             names: vec![(6, "rows é".into())],
         }
     }

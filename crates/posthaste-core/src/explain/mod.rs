@@ -34,6 +34,8 @@ pub struct Report {
     pub sends: List,
     /// Requests with handlers that run, or are due and do not.
     pub handled: Vec<Handled>,
+    /// Collective operations under way, by communicator and number, whether a call waits for them or not.
+    pub under_way: Vec<(u64, i32)>,
     /// Names of the communicators in this report.
     pub names: Vec<(u64, String)>,
 }
@@ -80,6 +82,8 @@ pub struct Operation {
     pub communicator: u64,
     /// How many collective operations came before it on the communicator; negative for those outside that count.
     pub number: i32,
+    /// The root's rank in the communicator; negative where there is none.
+    pub root: i32,
     /// The messages that it waits for now.
     pub messages: Vec<Message>,
 }
@@ -123,6 +127,12 @@ pub enum Part {
     ForLock = 8,
     /// No message: the peer has to do what it was asked for on a window.
     ForOwner = 9,
+    /// The word that the peer has begun an exposure epoch of a window.
+    ForPost = 10,
+    /// The word that the peer has ended its access epoch to a window.
+    ForComplete = 11,
+    /// The word that the peer has come to a fence of a window.
+    ForFence = 12,
 }
 
 /// A request whose handler keeps it from being completed.

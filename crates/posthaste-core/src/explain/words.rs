@@ -101,12 +101,21 @@ fn of_operation(report: &Report, wait: &Wait, operation: &Operation) -> String {
         operation.messages.iter().filter_map(|message| message.peer.map(|peer| peer as usize)).collect();
     let who = if peers.is_empty() { "other ranks".into() } else { ranks(&peers, MOST_SHOWN) };
     let name = if wait.call == operation.name { "" } else { &format!("{}, ", operation.name) };
+    let root = if operation.root < 0 { String::new() } else { format!("with root {} ", operation.root) };
     let number = if operation.number < 0 {
         String::new()
     } else {
         format!("collective operation {} ", operation.number)
     };
-    format!("{who} ({name}{number}on {})", report.name(operation.communicator))
+    format!("{who} ({name}{number}{root}on {})", report.name(operation.communicator))
+}
+
+/// `MPI_Bcast with root 1`.
+pub(super) fn call(operation: &Operation) -> String {
+    match operation.root {
+        root if root >= 0 => format!("{} with root {root}", operation.name),
+        _ => operation.name.clone(),
+    }
 }
 
 /// What has to come about for a message.
@@ -132,6 +141,11 @@ fn of_message(report: &Report, message: &Message) -> String {
         Part::ForOwner => {
             format!("{} to do what it was asked for{}", who(message), on_window(report, message))
         }
+        Part::ForPost => format!("{} to call MPI_Win_post{}", who(message), on_window(report, message)),
+        Part::ForComplete => {
+            format!("{} to call MPI_Win_complete{}", who(message), on_window(report, message))
+        }
+        Part::ForFence => format!("{} to call MPI_Win_fence{}", who(message), on_window(report, message)),
     }
 }
 

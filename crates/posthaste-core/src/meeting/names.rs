@@ -1,15 +1,16 @@
 //! Where ports are found by the name of a service (MPI-5.0 §11.9.4): a folder of this user, with a file for each name.
 //!
-//! The folder is in the user's runtime directory, so jobs of one user on one host find each other under any launcher; a setting
-//! names one that several hosts share. A file appears whole or not at all, only its user can read it, and it says who has
+//! The folder is the same whatever the environment says, so jobs of one user on one host find each other under any launcher; a
+//! setting names one that several hosts share. A file appears whole or not at all, only its user can read it, and it says who has
 //! published it: a name of a process that has ended on this host counts as not published.
 //!
-//! What must stay true: a name is published once; nobody else's folder is used; what stands in a file is checked.
+//! What must stay true: a name is published once, and only who holds the folder's lock changes anything; nobody else's folder is
+//! used; what stands in a file is checked.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use posthaste_os::machine;
 
@@ -44,10 +45,8 @@ impl Names {
         let own = own.map_err(|e| Error::system("finding out who runs this process", e))?;
         let folder = match &config.names {
             Some(folder) => PathBuf::from(folder),
-            None => match std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty()) {
-                Some(folder) => Path::new(&folder).join("posthaste"),
-                None => std::env::temp_dir().join(format!("posthaste-{own}")),
-            },
+            // Not XDG_RUNTIME_DIR or TMPDIR: a login and a job of a batch system have others.
+            None => PathBuf::from(format!("/tmp/posthaste-{own}")),
         };
         Self::at(folder, own)
     }
@@ -92,12 +91,13 @@ impl Names {
             .open(&draft)
             .and_then(|mut file| file.write_all(entry.text().as_bytes()));
         let place = self.place(service);
-        // A name of a process that has ended makes room.
-        let linked = written.and_then(|()| match fs::hard_link(&draft, &place) {
-            Err(why) if why.kind() == io::ErrorKind::AlreadyExists && self.find(service)?.is_none() => {
-                fs::hard_link(&draft, &place)
+        let linked = written.and_then(|()| {
+            let _alone = self.lock()?;
+            // A name of a process that has ended makes room.
+            if place.exists() && self.find(service)?.is_none() {
+                fs::remove_file(&place)?;
             }
-            linked => linked,
+            fs::hard_link(&draft, &place)
         });
         let _ = fs::remove_file(&draft);
         match linked {
@@ -127,8 +127,8 @@ impl Names {
     /// # Errors
     /// The name is not published, or another port is.
     pub fn unpublish(&self, service: &str, port: &str) -> Result<()> {
-        let found =
-            self.find(service).map_err(|e| Error::system(format!("finding {}", shown(service)), e))?;
+        let locked = self.lock().and_then(|lock| Ok((lock, self.find(service)?)));
+        let (_alone, found) = locked.map_err(|e| Error::system(format!("finding {}", shown(service)), e))?;
         match found {
             Some(entry) if entry.port == port => fs::remove_file(self.place(service))
                 .map_err(|e| Error::system(format!("taking {} back", shown(service)), e)),
@@ -143,11 +143,23 @@ impl Names {
         }
     }
 
+    /// Whoever changes something holds this: the system gives it back when a process ends.
+    fn lock(&self) -> io::Result<File> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(self.0.join("lock"))?;
+        file.lock()?;
+        Ok(file)
+    }
+
     fn place(&self, service: &str) -> PathBuf {
         self.0.join(format!("name-{}", blake3::hash(service.as_bytes()).to_hex()))
     }
 
-    /// What is published under a name. That of a process that has ended is taken away.
+    /// What is published under a name, unless its process has ended.
     fn find(&self, service: &str) -> io::Result<Option<Entry>> {
         let place = self.place(service);
         let text = match fs::read_to_string(&place) {
@@ -156,11 +168,7 @@ impl Names {
         };
         let entry = Entry::read(&text).filter(|entry| entry.service == service);
         let entry = entry.ok_or_else(|| io::Error::other(format!("{} is no such file", place.display())))?;
-        if entry.has_ended() {
-            let _ = fs::remove_file(&place); // another process may have been faster
-            return Ok(None);
-        }
-        Ok(Some(entry))
+        Ok(Some(entry).filter(|entry| !entry.has_ended()))
     }
 }
 
@@ -227,8 +235,9 @@ mod tests {
             names.unpublish(service, "ph1/1/x/y").unwrap();
             assert_eq!(names.unpublish(service, "ph1/1/x/y").unwrap_err().class(), ErrorClass::Service);
         }
-        assert_eq!(fs::read_dir(&names.0).unwrap().count(), 0, "something was left");
-        fs::remove_dir(&names.0).unwrap();
+        let left: Vec<_> = fs::read_dir(&names.0).unwrap().map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(left, ["lock"], "something was left");
+        fs::remove_dir_all(&names.0).unwrap();
     }
 
     #[test]
@@ -253,6 +262,31 @@ mod tests {
         assert_eq!(names.look_up("ocean").unwrap(), "old");
         fs::write(names.place("ocean"), "something else").unwrap();
         assert!(names.look_up("ocean").is_err());
+        fs::remove_dir_all(&names.0).unwrap();
+    }
+
+    #[test]
+    fn one_of_many_gets_the_name_of_a_process_that_has_ended() {
+        let names = names("race");
+        let began = began(std::process::id()).unwrap() + 1;
+        let (host, process) = (machine::identity(), std::process::id());
+        for round in 0..50 {
+            let old =
+                Entry { service: "ocean".into(), port: "old".into(), host: host.clone(), process, began };
+            fs::write(names.place("ocean"), old.text()).unwrap();
+            let start = std::sync::Barrier::new(4);
+            let publish = |port: u32| {
+                start.wait();
+                names.publish("ocean", &port.to_string()).is_ok()
+            };
+            let won: Vec<u32> = std::thread::scope(|scope| {
+                let all: Vec<_> = (0..4).map(|port| (port, scope.spawn(move || publish(port)))).collect();
+                all.into_iter().filter_map(|(port, thread)| thread.join().unwrap().then_some(port)).collect()
+            });
+            assert_eq!(won.len(), 1, "round {round}: {won:?}");
+            assert_eq!(names.look_up("ocean").unwrap(), won[0].to_string());
+            names.unpublish("ocean", &won[0].to_string()).unwrap();
+        }
         fs::remove_dir_all(&names.0).unwrap();
     }
 

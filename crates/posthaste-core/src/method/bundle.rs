@@ -289,6 +289,16 @@ impl Method for Bundle {
             && (self.pairs.active.is_empty() || self.pairs.known().all(|(_, pair)| pair.is_drained()))
     }
 
+    /// The peer hears of it as each link says it.
+    fn exclude(&mut self, peer: Peer) -> bool {
+        if !self.pairs.pair(peer).is_down {
+            self.push(peer, Frame::Packet, Emit::excluded().header.to_vec());
+            self.links.iter_mut().for_each(|link| link.exclude(peer));
+            self.pairs.exclude(peer);
+        }
+        false
+    }
+
     fn look_soon(&mut self) {
         self.links.iter_mut().for_each(Link::look_soon);
     }

@@ -96,7 +96,7 @@ pub trait Method {
     }
 
     /// The bounce buffer of a message that is not received is free again.
-    fn decline(&mut self, _bounced: BufferCursor) {}
+    fn decline(&mut self, _from: Self::To, _bounced: BufferCursor) {}
 
     /// Opens a receive for what is granted, and says how it is to come; ends with [`Event::Received`].
     fn open_receive(&mut self, opened: OpenReceive) -> Granted;
@@ -164,6 +164,11 @@ pub trait Method {
     /// Somebody waits for a message of this peer, to which nothing may ever be sent: a method that hears of a peer's end by
     /// their connection makes one.
     fn attend(&mut self, _to: Self::To) {}
+
+    /// This process takes a peer for lost, which may live: nothing more goes there or comes from there, and what was under way
+    /// is forgotten. It is told so, as far as that is possible. Whether memory of this process may still be reached on account of
+    /// it, until [`Event::PeerDown`] or until it says that it takes this process for lost, too. Done again it does nothing more.
+    fn exclude(&mut self, peer: Self::To) -> bool;
 
     /// Whether nothing waits here that a sleeper would not be woken for.
     fn is_quiet(&self) -> bool {
@@ -256,6 +261,8 @@ pub struct Caps {
     pub into: bool,
     /// Packets go through sockets, which has a limit of its own for short messages.
     pub sockets: bool,
+    /// The bytes of a message come in their order, and each of them once: they may be combined where they arrive.
+    pub in_order: bool,
     /// Sender and receiver may have to share a CPU, so handing over often is dear.
     pub oversubscribed: bool,
 }

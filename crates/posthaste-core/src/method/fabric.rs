@@ -382,10 +382,26 @@ impl Fabric {
     /// A peer cannot be reached any more.
     #[cold]
     pub(super) fn lose(&mut self, peer: Peer, why: &str) {
-        let Some(link) = self.links.get_mut(peer) else { return };
-        if link.is_down() {
+        if self.links.get(peer).is_none_or(Link::is_down) {
             return;
         }
+        self.shut(peer);
+        if self.is_leaving {
+            return; // so is the peer
+        }
+        self.report(peer, why);
+    }
+
+    fn report(&mut self, peer: Peer, why: &str) {
+        let text =
+            format!("rank {} of the world is lost to libfabric's {}: {why}", peer.0, self.own.provider);
+        self.lost.push_back((peer, Error::other(ErrorClass::ProcAborted, text)));
+    }
+
+    /// Forgets everything about a peer but that it is down.
+    fn shut(&mut self, peer: Peer) {
+        let format = self.setup.format;
+        let link = self.links.get_or_make(peer, || Link::down(format));
         let backlog = std::mem::take(&mut link.backlog);
         *link = Link::down(link.format);
         for (slot, _) in backlog {
@@ -396,12 +412,6 @@ impl Fabric {
             self.pinned.release(lease);
         }
         self.transfers.lose(peer);
-        if self.is_leaving {
-            return; // so is the peer
-        }
-        let text =
-            format!("rank {} of the world is lost to libfabric's {}: {why}", peer.0, self.own.provider);
-        self.lost.push_back((peer, Error::other(ErrorClass::ProcAborted, text)));
     }
 
     /// The endpoint is broken, and with it every link.
@@ -665,6 +675,17 @@ impl Method for Fabric {
 
     fn send_granted(&mut self, _: Peer, send: GrantedSend) {
         self.start_granted(send);
+    }
+
+    /// The network may be reading or writing for the peer: when it has ended that, the peer is reported.
+    fn exclude(&mut self, peer: Peer) -> bool {
+        if self.links.get(peer).is_some_and(|link| !link.is_down())
+            && let Some(claim) = self.claim(peer, 0, Load::Control)
+        {
+            claim.write(&Emit::excluded(), None);
+        }
+        self.shut(peer);
+        self.transfers.are_under_way(peer)
     }
 
     fn look_soon(&mut self) {

@@ -122,7 +122,7 @@ impl Method for Loopback {
     const ELSEWHERE: bool = false;
 
     fn caps(&mut self, _: Peer) -> Caps {
-        Caps { packet: PACKET, get: true, get_any: true, ..Caps::default() }
+        Caps { packet: PACKET, get: true, get_any: true, in_order: true, ..Caps::default() }
     }
 
     fn claim(&mut self, _: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
@@ -179,6 +179,11 @@ impl Method for Loopback {
     fn open_receive(&mut self, opened: OpenReceive) -> Granted {
         self.reassembly.open(opened);
         Granted::Fragments
+    }
+
+    /// Nobody takes himself for lost.
+    fn exclude(&mut self, _: Peer) -> bool {
+        false
     }
 
     fn is_quiet(&self) -> bool {

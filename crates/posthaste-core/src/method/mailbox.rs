@@ -44,6 +44,8 @@ pub struct Mailbox {
     office: PostOffice,
     done: VecDeque<Done>,
     reassembly: Reassembly,
+    /// Peers that this engine takes for lost.
+    excluded: HashSet<Peer>,
 }
 
 /// Room for one packet.
@@ -57,7 +59,13 @@ pub struct Claim<'a> {
 impl Mailbox {
     /// The mailbox of an engine.
     pub fn new(me: Peer, office: PostOffice) -> Self {
-        Self { me, office, done: VecDeque::new(), reassembly: Reassembly::default() }
+        Self {
+            me,
+            office,
+            done: VecDeque::new(),
+            reassembly: Reassembly::default(),
+            excluded: HashSet::new(),
+        }
     }
 }
 
@@ -66,12 +74,12 @@ impl Method for Mailbox {
     type Claim<'a> = Claim<'a>;
 
     fn caps(&mut self, _: Peer) -> Caps {
-        Caps { packet: PACKET, ..Caps::default() }
+        Caps { packet: PACKET, in_order: true, ..Caps::default() }
     }
 
     fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
         let throttled = self.office.lock().unwrap().throttled.contains(&(self.me, to));
-        let fits = len <= PACKET && !(throttled && load == Load::Message);
+        let fits = len <= PACKET && !((throttled || self.excluded.contains(&to)) && load == Load::Message);
         fits.then_some(Claim { mailbox: self, to, len })
     }
 
@@ -98,6 +106,11 @@ impl Method for Mailbox {
         self.done.push_back(Done::Sent(send.sender));
     }
 
+    fn exclude(&mut self, peer: Peer) -> bool {
+        self.reassembly.lose(peer);
+        self.excluded.insert(peer)
+    }
+
     fn is_drained(&self) -> bool {
         self.done.is_empty()
     }
@@ -111,6 +124,9 @@ impl Method for Mailbox {
                     if self.reassembly.arrived(from, receiver, offset, data, counts) {
                         on(Event::Received(receiver), counts);
                     }
+                }
+                Ok(packet) if self.excluded.contains(&from) && !matches!(packet, Packet::Excluded) => {
+                    counts.add(Counter::StalePackets, 1);
                 }
                 Ok(packet) => on(Event::Packet(from, packet), counts),
                 Err(_) => counts.add(Counter::MalformedPackets, 1),

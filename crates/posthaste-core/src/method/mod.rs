@@ -20,7 +20,7 @@
 //!   the data, else the method stores it and hands it over ([`Event::Arrived`]).
 //! * [`Methods::poll`] reports what happened.
 //! * A method says once that it has lost a peer ([`Event::PeerDown`]). Messages to that peer find no room from then on;
-//!   everything else towards it disappears.
+//!   everything else towards it disappears. The same holds for a peer that the engine takes for lost ([`Methods::exclude`]).
 //! * A method may let short packets gather; [`Methods::flush_gathered`] sends them, and so does every poll.
 //!
 //! What must stay true: packets between two processes stay in order; a segment handed to a method comes back
@@ -174,6 +174,11 @@ impl Methods {
     /// Somebody waits for a message of this peer: from now on its end is heard of, though nothing was ever sent to it.
     pub fn attend(&mut self, to: Peer) {
         leading_to!(self, to, |method, at| method.attend(at));
+    }
+
+    /// Takes a peer for lost, whatever its method says: see [`Method::exclude`].
+    pub fn exclude(&mut self, peer: Peer) -> bool {
+        leading_to!(self, peer, |method, at| method.exclude(at))
     }
 
     /// The time, by the clock of the simulated network where there is one.
@@ -351,7 +356,7 @@ impl Methods {
 
     /// The bounce buffer of a message that is not received is free again.
     pub fn decline(&mut self, from: Peer, cursor: BufferCursor) {
-        leading_to!(self, from, |method, _at| method.decline(cursor));
+        leading_to!(self, from, |method, at| method.decline(at, cursor));
     }
 
     /// This process sends no more messages of its own: what it waits for now can only come from those that have not left.

@@ -296,18 +296,20 @@ impl Plugin {
         busy
     }
 
-    /// A peer is down: forgets everything about it but that, and reports it to the engine.
+    /// A peer is down, which is reported to the engine.
     fn fail(&mut self, peer: Peer, error: Error) {
-        self.waiting.retain(|other| *other != peer);
-        let link = self.link(peer);
-        if link.state == State::Down {
-            return;
-        }
-        let format = link.format;
-        *link = Link { state: State::Down, format, ..Link::default() };
-        if !self.is_leaving {
+        if self.shut(peer) && !self.is_leaving {
             self.lost.push_back((peer, error));
         }
+    }
+
+    /// Forgets everything about a peer but that it is down. Whether that is new.
+    fn shut(&mut self, peer: Peer) -> bool {
+        self.waiting.retain(|other| *other != peer);
+        let link = self.link(peer);
+        let (is_new, format) = (link.state != State::Down, link.format);
+        *link = Link { state: State::Down, format, ..Link::default() };
+        is_new
     }
 }
 
@@ -435,6 +437,16 @@ impl Method for Plugin {
             link.granted.push_back(send);
             self.advance(to);
         }
+    }
+
+    fn exclude(&mut self, peer: Peer) -> bool {
+        if self.known(peer).is_some_and(|link| link.state == State::Up)
+            && let Some(claim) = self.claim(peer, 0, Load::Control)
+        {
+            claim.write(&Emit::excluded(), None);
+        }
+        self.shut(peer);
+        false
     }
 
     /// Whether nothing waits here that a sleeper would not be woken for.

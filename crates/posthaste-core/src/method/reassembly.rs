@@ -53,9 +53,9 @@ impl Reassembly {
         self.open.is_empty()
     }
 
-    /// Nothing more comes from this process.
-    pub fn lose(&mut self, peer: Peer) {
-        self.open.retain(|_, open| open.from != peer);
+    /// Nothing more comes from this process: the receives that were open for it.
+    pub fn lose(&mut self, peer: Peer) -> Vec<RequestId> {
+        self.open.extract_if(|_, open| open.from == peer).map(|(receiver, _)| receiver).collect()
     }
 
     /// Closes a receive whose message comes another way, as its sender says; where it goes, and its length.

@@ -7,7 +7,7 @@
 mod buffers;
 mod long;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use posthaste_os::pool::{self, Buffer, Cursor, Filler};
 use posthaste_os::ring::{self, Load, Reader, Writer};
 use posthaste_os::wake::Doorbell;
 
-use crate::buffer;
+use crate::buffer::{self, OwnedBuf};
 use crate::config::{BounceBuffer, Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::{self, Error, ErrorClass};
@@ -82,6 +82,8 @@ pub struct Shm {
     /// Messages that leave through a bounce buffer or in fragments.
     granted: VecDeque<(usize, GrantedSend)>,
     runs: Vec<(usize, usize)>,
+    /// Memory for what has been copied from a peer and is to be combined, once there was such a thing.
+    taken: Option<OwnedBuf>,
     reachable: Vec<Option<bool>>,
     /// Memory that this process shares with its peers.
     heap: Arc<Heap>,
@@ -103,8 +105,12 @@ pub struct Shm {
     /// Granted messages leave in fragments, because a setting says so.
     fragments: bool,
     pub(super) reassembly: Reassembly,
+    /// Rings of ranks that are lost: of what comes from there only the last word counts.
+    lost: HashMap<usize, Reader>,
+    /// Bounce buffers that such a rank may still write to, as long as it lives and has not heard of it.
+    withheld: HashMap<usize, Vec<Buffer>>,
     lives: Lives,
-    /// When it was last asked who has ended, and whether the next poll has to.
+    /// When it was last asked who has ended, and whether the next poll that finds nothing asks.
     asked: Duration,
     ask_soon: bool,
     /// Since when this process finalises.
@@ -229,6 +235,7 @@ impl Shm {
             puts: VecDeque::new(),
             granted: VecDeque::new(),
             runs: Vec::new(),
+            taken: None,
             // With few ranks each can have a persistent buffer at each receiver and some are left for messages in between.
             persistent: (0..ranks)
                 .map(|_| {
@@ -254,6 +261,8 @@ impl Shm {
             longest_eager: vec![if copying.own_buffer > 0 { SHORT.min(packet) } else { packet }; ranks],
             fragments: config.long_protocol == LongProtocol::Put,
             reassembly: Reassembly::default(),
+            lost: HashMap::new(),
+            withheld: HashMap::new(),
             lives: Lives::none(),
             asked: Duration::ZERO,
             ask_soon: false,
@@ -364,7 +373,10 @@ impl Shm {
         let (node, me, peer) = (&self.node, self.me, self.peers[from]);
         let reader = match &mut self.readers[from] {
             Some(reader) => reader,
-            none => make_reader(none, node, me, from),
+            none => match make_reader(none, node, me, from, &self.lost) {
+                Some(reader) => reader,
+                None => return self.hear_the_lost(from, counts, on),
+            },
         };
         let (mut taken, mut began) = (0, None);
         while taken < TURN {
@@ -407,6 +419,38 @@ impl Shm {
         taken > 0
     }
 
+    /// What comes from a rank that is lost: that it takes this process for lost, too, or nothing that counts.
+    #[cold]
+    fn hear_the_lost(
+        &mut self,
+        from: usize,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) -> bool {
+        let Some(reader) = self.lost.get_mut(&from) else { return false };
+        let (mut taken, mut is_last) = (0, false);
+        while taken < TURN
+            && let Ok(Some(record)) = reader.peek()
+        {
+            taken += 1;
+            match Packet::parse(&record.header, record.payload) {
+                Ok(packet @ Packet::Excluded) => {
+                    is_last = true;
+                    on(Event::Packet(self.peers[from], packet), counts);
+                }
+                _ => counts.add(Counter::StalePackets, 1),
+            }
+            reader.release();
+        }
+        if reader.has_published() {
+            self.doorbell.ring_for_room(from);
+        }
+        if is_last {
+            self.give_back_withheld(from);
+        }
+        taken > 0
+    }
+
     /// Reports processes that have ended. Whether there was one.
     fn look_for_ends(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         self.ask_soon = false;
@@ -431,10 +475,12 @@ impl Shm {
         !ended.is_empty()
     }
 
-    /// A process has ended: nothing more goes there or comes from there.
+    /// A process has ended, or is taken for lost: nothing more goes there or comes from there.
     fn lose(&mut self, rank: usize) {
         let peer = self.peers[rank];
         let (node, me) = (&self.node, self.me);
+        let reader = self.readers[rank].take();
+        self.lost.entry(rank).or_insert_with(|| reader.unwrap_or_else(|| Reader::new(node, me, rank)));
         self.writers[rank].get_or_insert_with(|| Writer::new(node, rank, me)).refuse_messages();
         self.persistent[rank] = Persistent::Never;
         self.filling.retain(|filling| filling.to != rank);
@@ -443,8 +489,16 @@ impl Shm {
         self.granted.retain(|(to, _)| *to != rank);
         self.reassembly.lose(peer);
         let lost = self.draining.extract_if(.., |draining| draining.from == rank);
-        lost.filter_map(|draining| draining.borrowed).for_each(|mut buffer| buffer.give_back());
+        self.withheld.entry(rank).or_default().extend(lost.filter_map(|draining| draining.borrowed));
         self.incoming[rank] = None;
+        if !self.lives.may_live(rank) {
+            self.give_back_withheld(rank);
+        }
+    }
+
+    /// A process that is lost writes no more: its bounce buffers are anybody's again.
+    fn give_back_withheld(&mut self, rank: usize) {
+        self.withheld.remove(&rank).into_iter().flatten().for_each(|mut buffer| buffer.give_back());
     }
 
     /// Takes back the bits of rings that had nothing for a long time, so that idle peers cost nothing.
@@ -477,9 +531,16 @@ fn make_writer<'a>(
     writer
 }
 
+/// `None`: the rank is lost.
 #[cold]
-fn make_reader<'a>(place: &'a mut Option<Reader>, node: &Node, me: usize, from: usize) -> &'a mut Reader {
-    place.insert(Reader::new(node, me, from))
+fn make_reader<'a>(
+    place: &'a mut Option<Reader>,
+    node: &Node,
+    me: usize,
+    from: usize,
+    lost: &HashMap<usize, Reader>,
+) -> Option<&'a mut Reader> {
+    (!lost.contains_key(&from)).then(|| place.insert(Reader::new(node, me, from)))
 }
 
 impl Method for Shm {
@@ -500,7 +561,17 @@ impl Method for Shm {
         let into =
             self.doubts[to] == 0 && self.node.has_heap(to) && !matches!(self.reached[to], Reached::Never);
         let (packet, oversubscribed) = (self.longest_eager[to], self.oversubscribed);
-        Caps { packet, stream: true, get, put: get, put_seen: true, into, oversubscribed, ..Caps::default() }
+        Caps {
+            packet,
+            stream: true,
+            get,
+            put: get,
+            put_seen: true,
+            into,
+            in_order: true,
+            oversubscribed,
+            ..Caps::default()
+        }
     }
 
     #[inline]
@@ -568,8 +639,14 @@ impl Method for Shm {
 
     fn throttle(&mut self, from: usize, on: bool) {
         let (node, me) = (&self.node, self.me);
-        self.readers[from].get_or_insert_with(|| Reader::new(node, me, from)).throttle(on);
-        self.doorbell.ring_for_room(from);
+        let reader = match &mut self.readers[from] {
+            Some(reader) => Some(reader),
+            none => make_reader(none, node, me, from, &self.lost),
+        };
+        if let Some(reader) = reader {
+            reader.throttle(on);
+            self.doorbell.ring_for_room(from);
+        }
     }
 
     #[inline(always)]
@@ -577,7 +654,7 @@ impl Method for Shm {
         let (node, me) = (&self.node, self.me);
         match &mut self.readers[from] {
             Some(reader) => reader.is_ready(),
-            none => make_reader(none, node, me, from).is_ready(),
+            none => make_reader(none, node, me, from, &self.lost).is_some_and(|reader| reader.is_ready()),
         }
     }
 
@@ -586,7 +663,10 @@ impl Method for Shm {
         let (node, me) = (&self.node, self.me);
         let reader = match &mut self.readers[from] {
             Some(reader) => reader,
-            none => make_reader(none, node, me, from),
+            none => match make_reader(none, node, me, from, &self.lost) {
+                Some(reader) => reader,
+                None => return Next::Nothing,
+            },
         };
         let record = match reader.peek() {
             Ok(None) => return Next::Nothing,
@@ -631,11 +711,12 @@ impl Method for Shm {
             }
         }
         self.sweep += 1;
-        if self.sweep == SWEEP {
+        let is_time = self.sweep == SWEEP;
+        if is_time {
             self.sweep();
-            self.ask_soon = true;
         }
-        if self.ask_soon {
+        // The question is a system call, which whoever has just been woken by a message does not wait for.
+        if is_time || (self.ask_soon && !busy) {
             busy |= self.look_for_ends(counts, on);
         }
         if !(self.filling.is_empty() && self.draining.is_empty()) {
@@ -647,6 +728,11 @@ impl Method for Shm {
             busy |= self.send_granted(counts, on);
         }
         busy
+    }
+
+    fn exclude(&mut self, rank: usize) -> bool {
+        self.lose(rank);
+        self.lives.may_live(rank)
     }
 
     fn look_soon(&mut self) {
@@ -661,11 +747,14 @@ impl Method for Shm {
         self.finalizing = None;
     }
 
-    fn decline(&mut self, cursor: BufferCursor) {
+    fn decline(&mut self, from: usize, cursor: BufferCursor) {
         if !cursor.persistent
             && let Some(mut buffer) = Buffer::open(&self.node, self.me, cursor.buffer as usize)
         {
-            buffer.give_back();
+            match self.lost.contains_key(&from) && self.lives.may_live(from) {
+                true => self.withheld.entry(from).or_default().push(buffer),
+                false => buffer.give_back(),
+            }
         }
     }
 

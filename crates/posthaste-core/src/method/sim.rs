@@ -90,6 +90,8 @@ struct Net {
     silent: HashSet<(Peer, Peer)>,
     /// Links that have been cut, both ways.
     cut: HashSet<(Peer, Peer)>,
+    /// Engines reach each other's memory though they have excluded each other, as on one host.
+    is_one_host: bool,
     /// What each engine said of itself in the handshake.
     formats: HashMap<Peer, u32>,
 }
@@ -118,6 +120,7 @@ impl Network {
             throttled: HashMap::new(),
             silent: HashSet::new(),
             cut: HashSet::new(),
+            is_one_host: false,
             formats: HashMap::new(),
         };
         Self { net: Arc::new(Mutex::new(net)) }
@@ -131,6 +134,7 @@ impl Network {
             me,
             names: Names::default(),
             lost: HashSet::new(),
+            excluded: HashSet::new(),
             done: VecDeque::new(),
             granted: VecDeque::new(),
             writing: HashMap::new(),
@@ -150,6 +154,12 @@ impl Network {
             net.senders.entry(way.1).or_default().insert(way.0);
             net.links.remove(&way);
         }
+    }
+
+    /// From now on engines that exclude each other are as processes of one host: no link between them breaks, and memory is reached
+    /// until it is said that it is not.
+    pub fn is_one_host(&self) {
+        self.lock().is_one_host = true;
     }
 
     /// Lets everything disappear that is on the link between two engines or comes there.
@@ -214,8 +224,9 @@ pub struct Sim {
     /// Our address. Inside this file a process is called by its address; `names` has the engine's numbers.
     me: Peer,
     names: Names,
-    /// Peers that were reported down.
+    /// Peers that were reported down, and those of them that the engine takes for lost.
     lost: HashSet<Peer>,
+    excluded: HashSet<Peer>,
     done: VecDeque<Done>,
     granted: VecDeque<GrantedSend>,
     /// Granted messages that go into windows: what of the windows has not been written yet.
@@ -314,6 +325,9 @@ impl Sim {
             // Messages wait for the bad news; everything else disappears.
             drop(net);
             return (load == Load::Control).then_some(Claim { sim: self, to, payload: vec![0; len] });
+        }
+        if load == Load::Message && self.excluded.contains(&to) {
+            return None;
         }
         if load == Load::Message
             && let Some(late) = net.throttled.get_mut(&(self.me, to))
@@ -542,6 +556,9 @@ impl Sim {
             let Some(Flying { header, payload, .. }) = flying else { continue };
             busy = true;
             match Packet::parse(&header, payload[..].into()) {
+                Ok(packet) if self.excluded.contains(&from) && !matches!(packet, Packet::Excluded) => {
+                    counts.add(Counter::StalePackets, 1);
+                }
                 Ok(Packet::Data { receiver, offset, data }) => {
                     let event = self.reassembly.fragment(from, receiver, offset, data, counts);
                     if let Some(Event::Received(receiver)) = event {
@@ -608,15 +625,25 @@ impl Sim {
         if !self.lost.insert(peer) {
             return false;
         }
-        self.granted.retain(|put| put.to != peer);
-        self.parts.retain(|(to, ..)| *to != peer);
-        self.writing.retain(|(to, _), _| *to != peer);
-        for lease in self.windows.lose(peer) {
-            self.pinned.release(lease);
-        }
+        self.forget_peer(peer);
         let text = format!("the link to rank {} of the world was cut", peer.0);
         on(Event::PeerDown(peer, Error::other(ErrorClass::ProcAborted, text)), counts);
         true
+    }
+
+    /// Nothing goes to a peer any more, nor comes from it.
+    fn forget_peer(&mut self, peer: Peer) {
+        self.granted.retain(|put| put.to != peer);
+        self.parts.retain(|(to, ..)| *to != peer);
+        self.writing.retain(|(to, _), _| *to != peer);
+        let mut net = self.network.lock();
+        for receiver in self.reassembly.lose(peer) {
+            net.open.remove(&(self.me, receiver));
+        }
+        drop(net);
+        for lease in self.windows.lose(peer) {
+            self.pinned.release(lease);
+        }
     }
 }
 
@@ -626,12 +653,23 @@ impl Method for Sim {
 
     fn caps(&mut self, _: Peer) -> Caps {
         let mut net = self.network.lock();
-        let Weather { packet, get, registers, .. } = net.weather;
+        let Weather { packet, get, registers, refuse, .. } = net.weather;
         // Now one side copies what lies in many pieces, now the other.
         let get_any = get && !registers && net.random(2) == 0;
+        let in_order = refuse == 0 || net.random(2) == 0;
         let put_seen = !registers;
         let registers = registers && !self.pinned.caches();
-        Caps { packet, get, get_any, put: get, put_seen, windows: get, registers, ..Caps::default() }
+        Caps {
+            packet,
+            get,
+            get_any,
+            put: get,
+            put_seen,
+            windows: get,
+            in_order,
+            registers,
+            ..Caps::default()
+        }
     }
 
     fn is_heterogeneous(&mut self, to: Peer) -> bool {
@@ -724,8 +762,23 @@ impl Method for Sim {
         self.granted.push_back(send);
     }
 
+    fn exclude(&mut self, peer: Peer) -> bool {
+        let peer = self.names.address(peer);
+        self.forget_peer(peer);
+        self.excluded.insert(peer);
+        if self.network.lock().is_one_host {
+            return !self.network.lock().cut.contains(&(self.me, peer));
+        }
+        self.lost.insert(peer);
+        self.cut(peer);
+        false
+    }
+
     fn take_next(&mut self, from: Peer, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
         let from = self.names.address(from);
+        if self.excluded.contains(&from) {
+            return Next::Nothing;
+        }
         let mut net = self.network.lock();
         let clock = net.clock;
         let Some(link) = net.links.get_mut(&(from, self.me)) else { return Next::Nothing };

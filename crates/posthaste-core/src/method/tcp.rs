@@ -168,6 +168,14 @@ impl Way {
     }
 }
 
+#[cfg(test)]
+impl Tcp {
+    /// How often something was written for a peer.
+    pub(crate) fn writes(&mut self, peer: Peer) -> usize {
+        self.known(peer).map_or(0, |way| way.out.writes)
+    }
+}
+
 impl Tcp {
     /// Opens the listener; the business card is for the other processes.
     ///
@@ -288,7 +296,8 @@ impl Method for Tcp {
     const COUNTERS: Counters = Counters { eager: Counter::EagerTcp, put: Counter::PutTcp, ..Counters::NODE };
 
     fn caps(&mut self, _: Peer) -> Caps {
-        Caps { packet: PACKET, in_place: incoming::MOST - EAGER_FRONT, sockets: true, ..Caps::default() }
+        let in_place = incoming::MOST - EAGER_FRONT;
+        Caps { packet: PACKET, in_place, in_order: true, sockets: true, ..Caps::default() }
     }
 
     fn is_heterogeneous(&mut self, to: Peer) -> bool {
@@ -319,6 +328,14 @@ impl Method for Tcp {
 
     fn attend(&mut self, to: Peer) {
         self.wanted(to);
+    }
+
+    /// The peer hears of it by the end of the connection.
+    fn exclude(&mut self, peer: Peer) -> bool {
+        if !matches!(self.way(peer).state, State::Down) {
+            self.end_way(peer, State::Down);
+        }
+        false
     }
 
     fn throttle(&mut self, from: Peer, on: bool) {

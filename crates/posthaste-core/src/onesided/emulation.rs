@@ -15,17 +15,18 @@
 //! What must stay true: a queue for each peer leaves in its order, as far as the method has room, so a flush and its answer
 //! come behind all they speak of; at most [`ASKED`] questions are unanswered, so nobody's queue grows because a peer asks
 //! faster than it can be answered; answers have a queue of their own and never wait behind questions, or two that ask each
-//! other would both wait; what is queued at the target looks its memory up again when it leaves. Handlers do no
-//! I/O, `advance` does.
+//! other would both wait; what is queued at the target looks its memory up again when it leaves. An answer or a refusal ends
+//! nothing but an operation that has left, as far as it has: the buffers of others are still in use. Handlers do no I/O, `advance`
+//! does.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use posthaste_os::mem::Source;
 
-use super::{OneSided, RemoteKey, Token};
+use super::{COMPARE_AND_SWAP, OneSided, RemoteKey, Token};
 use crate::buffer::OwnedBuf;
 use crate::datatype::{Builtin, Segment};
-use crate::error::{Error, ErrorClass};
+use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::{Load, Methods};
 use crate::trace::{Counter, Counts};
@@ -35,6 +36,8 @@ use crate::wire::{Access, Atomically, Emit, OneSided as Packet, Refusal, Refused
 const ASKED: usize = 64;
 /// Packets for one peer before the next one has its turn.
 const TURN: usize = 64;
+/// Memories of one peer of which it has refused puts and nobody has been told: as many windows as a process is likely to have.
+const REFUSED: usize = 1 << 16;
 
 /// What goes on with one peer.
 #[derive(Debug, Default)]
@@ -48,8 +51,8 @@ pub(super) struct Traffic {
     pub(super) transfers: usize,
     /// Something has left since the last flush that only a flush confirms.
     pub(super) unconfirmed: bool,
-    /// Why the first put since the last flush was refused.
-    refused: Option<Error>,
+    /// Why the first put to a memory since the last flush for it was refused.
+    refused: BTreeMap<RemoteKey, Error>,
     /// The operation of the peer that was refused last: it hears that once.
     refused_last: u64,
     pub(super) lost: Option<Error>,
@@ -58,6 +61,19 @@ pub(super) struct Traffic {
 impl Traffic {
     fn is_idle(&self) -> bool {
         self.queue.is_empty() && self.answers.is_empty()
+    }
+
+    /// Whether the peer may not have done everything that has left.
+    fn is_unsure(&self) -> bool {
+        self.unconfirmed || self.unanswered > 0
+    }
+
+    /// How what was wanted has ended: a flush tells what was refused of its memory.
+    fn outcome(&mut self, wanted: &Wanted) -> Result<()> {
+        match wanted {
+            Wanted::Flush(key) => self.refused.remove(key).map_or(Ok(()), Err),
+            _ => Ok(()),
+        }
     }
 
     /// The queue that something belongs to.
@@ -76,6 +92,8 @@ pub(super) enum Outgoing {
         access: Access,
         data: Segment,
         token: Token,
+        /// Some of it has left.
+        begun: bool,
     },
     Get {
         access: Access,
@@ -90,6 +108,8 @@ pub(super) enum Outgoing {
         _owner: Option<OwnedBuf>,
         /// Over when all operands have left.
         ends_here: Option<Token>,
+        /// Some of it has left.
+        begun: bool,
     },
     Flush(u64),
     Lock {
@@ -129,6 +149,11 @@ impl Outgoing {
         }
     }
 
+    /// Whether some of it has left already.
+    fn has_begun(&self) -> bool {
+        matches!(self, Self::Put { begun: true, .. } | Self::Atomic { begun: true, .. })
+    }
+
     /// Whether it will be answered.
     fn asks(&self) -> bool {
         matches!(self, Self::Get { .. } | Self::Flush(_) | Self::Atomic { ends_here: None, .. })
@@ -141,6 +166,15 @@ pub(super) struct Asked {
     pub(super) peer: Peer,
     pub(super) token: Token,
     pub(super) wanted: Wanted,
+    /// Bytes that the peer has been asked for and that have not come. `None`: it has not been asked, or the method does all by itself.
+    pub(super) due: Option<u64>,
+}
+
+impl Asked {
+    /// The peer has not been asked so far.
+    pub(super) fn new(peer: Peer, token: Token, wanted: Wanted) -> Self {
+        Self { peer, token, wanted, due: None }
+    }
 }
 
 /// What it waits for.
@@ -152,8 +186,8 @@ pub(super) enum Wanted {
     Placed(Access),
     /// That the method has fetched all bytes.
     Fetched(Access),
-    /// The word that all has been done.
-    Flush,
+    /// The word that all has been done, and what was refused of this memory.
+    Flush(RemoteKey),
     /// The word that it is our turn, which may take long: it is none of the questions that are counted.
     Lock,
 }
@@ -235,8 +269,9 @@ impl OneSided {
                 // The target need not be asked.
                 Outgoing::Flush(serial) if !traffic.unconfirmed && traffic.unanswered == 0 => {
                     busy = true;
-                    if let Some(Asked { token, .. }) = self.asked.remove(&serial) {
-                        self.end(token, Ok(()));
+                    if let Some(Asked { token, wanted, .. }) = self.asked.remove(&serial) {
+                        let outcome = traffic.outcome(&wanted);
+                        self.end(token, outcome);
                     }
                     continue;
                 }
@@ -270,28 +305,39 @@ impl OneSided {
     /// Sends the next packet of something.
     fn send_packet(&mut self, methods: &mut Methods, to: Peer, packet: usize, next: &mut Outgoing) -> Left {
         match next {
-            Outgoing::Put { access, data, .. } => {
+            Outgoing::Put { access, data, begun, .. } => {
                 let emit = Emit::put(*access);
                 let n = room(packet, &emit).min(data.remaining());
                 if !send(methods, to, &emit, n, Some(data)) {
                     return Left::Nothing;
                 }
                 access.offset = access.offset.wrapping_add(n);
+                *begun = true;
                 if data.remaining() > 0 { Left::Part } else { Left::All }
             }
-            Outgoing::Get { access, len } => whole(send(methods, to, &Emit::get(*access, *len), 0, None)),
-            Outgoing::Atomic { access, what, element, operands, .. } => {
+            Outgoing::Get { access, len } => {
+                let left = send(methods, to, &Emit::get(*access, *len), 0, None);
+                self.asked_for(left, access.serial, *len)
+            }
+            Outgoing::Atomic { access, what, element, operands, begun, .. } => {
                 let emit = Emit::atomic(*access, *what);
                 let elements = (room(packet, &emit) / element.size).min(operands.remaining() / element.size);
                 if elements == 0 || !send(methods, to, &emit, elements * element.size, Some(operands)) {
                     return Left::Nothing;
                 }
                 access.offset = access.offset.wrapping_add(elements.wrapping_mul(element.extent as u64));
+                *begun = true;
+                let fetched = if what.operation == COMPARE_AND_SWAP { 1 } else { elements };
+                self.asked_for(true, access.serial, fetched * element.size);
                 if operands.remaining() > 0 { Left::Part } else { Left::All }
             }
-            Outgoing::Flush(serial) => whole(send(methods, to, &Emit::flush(*serial), 0, None)),
+            Outgoing::Flush(serial) => {
+                let left = send(methods, to, &Emit::flush(*serial), 0, None);
+                self.asked_for(left, *serial, 0)
+            }
             Outgoing::Lock { serial, key, exclusive } => {
-                whole(send(methods, to, &Emit::lock(*serial, *key, *exclusive), 0, None))
+                let left = send(methods, to, &Emit::lock(*serial, *key, *exclusive), 0, None);
+                self.asked_for(left, *serial, 0)
             }
             Outgoing::Unlock(key) => whole(send(methods, to, &Emit::unlock(*key), 0, None)),
             Outgoing::Read { access, left } => {
@@ -319,6 +365,14 @@ impl OneSided {
         }
     }
 
+    /// A question has left, or there was no room for it: so many bytes of its answer are due.
+    fn asked_for(&mut self, left: bool, serial: u64, bytes: u64) -> Left {
+        if left && let Some(asked) = self.asked.get_mut(&serial) {
+            asked.due = Some(asked.due.unwrap_or(0) + bytes);
+        }
+        whole(left)
+    }
+
     /// A packet has come. Out of line, so that it is in no message's way.
     #[inline(never)]
     pub fn arrived(&mut self, from: Peer, packet: Packet<'_>, counts: &mut Counts) {
@@ -343,8 +397,8 @@ impl OneSided {
                     self.tell_holders(granted);
                 }
                 None => {
-                    let why = Refusal::NotExposed;
-                    self.refuse(from, Refused { serial, why, offset: 0, len: 0, size: 0 });
+                    let access = Access { serial, key, offset: 0 };
+                    self.refuse(from, Refused { access, why: Refusal::NotExposed, len: 0, size: 0 });
                 }
             },
             Packet::Unlock(key) => {
@@ -358,21 +412,23 @@ impl OneSided {
 
     fn refuse(&mut self, from: Peer, refused: Refused) {
         let traffic = self.traffic.get_or_make(from, Traffic::default);
-        if traffic.refused_last != refused.serial {
-            traffic.refused_last = refused.serial;
+        if traffic.refused_last != refused.access.serial {
+            traffic.refused_last = refused.access.serial;
             self.queue(from, Outgoing::Refused(refused));
         }
     }
 
     /// The target has answered.
     fn answered(&mut self, from: Peer, serial: u64, data: Source<'_>, counts: &mut Counts) {
-        let Some(asked) = self.asked.get_mut(&serial).filter(|asked| asked.peer == from) else {
+        let asked = self.asked.get_mut(&serial).filter(|asked| asked.peer == from);
+        let Some(Asked { wanted, due: Some(due), .. }) = asked else {
             return counts.add(Counter::StalePackets, 1);
         };
-        if let Wanted::Bytes(into) = &mut asked.wanted {
-            if data.len() as u64 > into.remaining() {
+        if let Wanted::Bytes(into) = wanted {
+            let Some(rest) = due.checked_sub(data.len() as u64) else {
                 return counts.add(Counter::MalformedPackets, 1);
-            }
+            };
+            *due = rest;
             into.unpack(data);
             if into.remaining() > 0 {
                 return;
@@ -381,29 +437,39 @@ impl OneSided {
         let Some(Asked { token, wanted, .. }) = self.asked.remove(&serial) else { return };
         let traffic = self.traffic.get_or_make(from, Traffic::default);
         traffic.unanswered = traffic.unanswered.saturating_sub(wanted.counts());
-        let refused = if matches!(wanted, Wanted::Flush) { traffic.refused.take() } else { None };
-        self.end(token, refused.map_or(Ok(()), Err));
+        let outcome = traffic.outcome(&wanted);
+        self.end(token, outcome);
     }
 
     /// The target has refused: what is left of the operation does not leave.
     fn refused(&mut self, from: Peer, refused: &Refused, counts: &mut Counts) {
         let why = error(from, refused);
+        let Access { serial, key, .. } = refused.access;
         let traffic = self.traffic.get_or_make(from, Traffic::default);
-        let queued = traffic.queue.iter().position(|next| next.operation() == Some(refused.serial));
+        let queued = traffic.queue.iter().position(|next| next.operation() == Some(serial));
+        let asked = self.asked.get(&serial).filter(|asked| asked.peer == from);
+        // Nobody has been told of it yet.
+        if asked.is_some_and(|asked| asked.due.is_none())
+            || queued.is_some_and(|at| !traffic.queue[at].has_begun())
+        {
+            return counts.add(Counter::StalePackets, 1);
+        }
         let queued = queued.and_then(|at| traffic.queue.remove(at));
-        let asked = self.asked.get(&refused.serial).filter(|asked| asked.peer == from);
         let counts_as = asked.map_or(0, |asked| asked.wanted.counts());
         match (asked.is_some(), queued.map(Outgoing::ends_by_itself)) {
             (true, queued) => {
                 if queued.is_none() {
                     traffic.unanswered = traffic.unanswered.saturating_sub(counts_as);
                 }
-                if let Some(Asked { token, .. }) = self.asked.remove(&refused.serial) {
+                if let Some(Asked { token, .. }) = self.asked.remove(&serial) {
                     self.end(token, Err(why));
                 }
             }
             (false, Some(Some((_, token)))) => self.end(token, Err(why)),
-            (false, None) if refused.serial <= self.serial => _ = traffic.refused.get_or_insert(why),
+            // What nobody waits for: it has left, and no flush behind it has been answered.
+            (false, None) if traffic.is_unsure() && traffic.refused.len() < REFUSED => {
+                traffic.refused.entry(key).or_insert(why);
+            }
             (false, _) => counts.add(Counter::StalePackets, 1),
         }
         self.waits_no_more(from);
@@ -428,7 +494,7 @@ fn send(methods: &mut Methods, to: Peer, emit: &Emit, n: u64, data: Option<&mut 
 
 #[cold]
 fn error(from: Peer, refused: &Refused) -> Error {
-    let Refused { why, offset, len, size, .. } = *refused;
+    let Refused { access: Access { offset, .. }, why, len, size } = *refused;
     let (class, reason) = match why {
         Refusal::NotExposed => (ErrorClass::RmaAttach, "the memory is not exposed".to_owned()),
         Refusal::OutOfRange => (ErrorClass::RmaRange, format!("the memory has {size} bytes")),

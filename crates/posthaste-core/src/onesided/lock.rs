@@ -85,7 +85,7 @@ impl OneSided {
     ) -> Result<()> {
         self.check(peer)?;
         let serial = self.next_serial();
-        self.asked.insert(serial, Asked { peer, token, wanted: Wanted::Lock });
+        self.asked.insert(serial, Asked::new(peer, token, Wanted::Lock));
         self.start(methods, peer, Outgoing::Lock { serial, key, exclusive });
         Ok(())
     }

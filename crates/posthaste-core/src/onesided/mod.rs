@@ -19,7 +19,8 @@
 //! An operation has a token of its caller's and no request; when it is over, [`OneSided::next_done`] gives the token back
 //! with the outcome. Over means:
 //! * a put, and an atomic operation that fetches nothing: the origin's buffer may be used again. Whether the target has
-//!   done it is reported by the next flush, whose outcome is the error of the first one that was refused since the flush before;
+//!   done it is reported by the next flush for its memory, whose outcome is the error of the first one that was refused since the
+//!   flush before;
 //! * a get, and an atomic operation that fetches: what it fetches is in place;
 //! * a flush: the target has done everything that was started towards it before.
 //!
@@ -150,7 +151,7 @@ impl OneSided {
         on_host(&data)?;
         let access = self.access(to);
         if let Err(data) = self.transfer(methods, &to, (access, token), data, Methods::put, Wanted::Placed) {
-            self.start(methods, to.peer, Outgoing::Put { access, data, token });
+            self.start(methods, to.peer, Outgoing::Put { access, data, token, begun: false });
         }
         Ok(())
     }
@@ -165,7 +166,7 @@ impl OneSided {
         let (access, len) = (self.access(from), into.remaining());
         let moved = self.transfer(methods, &from, (access, token), into, Methods::get, Wanted::Fetched);
         let Err(into) = moved else { return Ok(()) };
-        self.asked.insert(access.serial, Asked { peer: from.peer, token, wanted: Wanted::Bytes(into) });
+        self.asked.insert(access.serial, Asked::new(from.peer, token, Wanted::Bytes(into)));
         self.start(methods, from.peer, Outgoing::Get { access, len });
         Ok(())
     }
@@ -206,21 +207,28 @@ impl OneSided {
         let what = Atomically { operation, element: element.named.on_the_wire(), fetches: old.is_some() };
         let ends_here = old.is_none().then_some(token);
         if let Some(old) = old {
-            self.asked.insert(access.serial, Asked { peer: to.peer, token, wanted: Wanted::Bytes(old) });
+            self.asked.insert(access.serial, Asked::new(to.peer, token, Wanted::Bytes(old)));
         }
-        let outgoing = Outgoing::Atomic { access, what, element, operands, _owner: owner, ends_here };
+        let outgoing =
+            Outgoing::Atomic { access, what, element, operands, _owner: owner, ends_here, begun: false };
         self.start(methods, to.peer, outgoing);
         Ok(())
     }
 
-    /// Asks a peer whether all that was started towards it before has been done.
+    /// Asks a peer whether all that was started towards it before has been done. What it has refused of this memory is the
+    /// outcome.
     ///
     /// # Errors
     /// The peer is lost.
-    pub fn flush(&mut self, methods: &mut Methods, peer: Peer, token: Token) -> Result<()> {
+    pub fn flush(
+        &mut self,
+        methods: &mut Methods,
+        (peer, key): (Peer, RemoteKey),
+        token: Token,
+    ) -> Result<()> {
         self.check(peer)?;
         let serial = self.next_serial();
-        self.asked.insert(serial, Asked { peer, token, wanted: Wanted::Flush });
+        self.asked.insert(serial, Asked::new(peer, token, Wanted::Flush(key)));
         self.start(methods, peer, Outgoing::Flush(serial));
         Ok(())
     }
@@ -294,7 +302,7 @@ impl OneSided {
             .map_err(|transfer| transfer.segment)?;
         let wanted = wanted(access);
         let unseen = matches!(wanted, Wanted::Placed(_)) && !methods.caps(peer).put_seen;
-        self.asked.insert(access.serial, Asked { peer, token, wanted });
+        self.asked.insert(access.serial, Asked::new(peer, token, wanted));
         let traffic = self.traffic.get_or_make(peer, Traffic::default);
         traffic.transfers += 1;
         // A flush goes behind it.
@@ -304,16 +312,16 @@ impl OneSided {
 
     /// What the method did by itself is over. What it refuses goes by packets.
     pub fn over(&mut self, serial: u64, outcome: Outcome, counts: &mut Counts) {
-        let Some(Asked { peer, token, wanted }) = self.asked.remove(&serial) else { return };
+        let Some(Asked { peer, token, wanted, .. }) = self.asked.remove(&serial) else { return };
         let traffic = self.traffic.get_or_make(peer, Traffic::default);
         traffic.transfers = traffic.transfers.saturating_sub(1);
         match (outcome, wanted) {
             (Outcome::Refused(data), Wanted::Placed(access)) => {
-                self.queue_first(peer, Outgoing::Put { access, data, token });
+                self.queue_first(peer, Outgoing::Put { access, data, token, begun: false });
             }
             (Outcome::Refused(into), Wanted::Fetched(access)) => {
                 let len = into.remaining();
-                self.asked.insert(serial, Asked { peer, token, wanted: Wanted::Bytes(into) });
+                self.asked.insert(serial, Asked::new(peer, token, Wanted::Bytes(into)));
                 self.queue_first(peer, Outgoing::Get { access, len });
             }
             (Outcome::Unreadable, _) => {
@@ -323,7 +331,8 @@ impl OneSided {
                 );
                 self.end(token, Err(Error::other(ErrorClass::Buffer, text)));
             }
-            (Outcome::Done, _) | (Outcome::Refused(_), Wanted::Bytes(_) | Wanted::Flush | Wanted::Lock) => {
+            (Outcome::Done, _)
+            | (Outcome::Refused(_), Wanted::Bytes(_) | Wanted::Flush(_) | Wanted::Lock) => {
                 counts.add(Counter::OneSidedTransfers, 1);
                 self.end(token, Ok(()));
             }

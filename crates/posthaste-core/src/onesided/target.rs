@@ -76,16 +76,20 @@ impl Exposed {
     /// # Errors
     /// What is reported to its origin.
     pub(super) fn range(&self, access: &Access, len: u64) -> std::result::Result<UserBuf, Refused> {
-        let Access { serial, key, offset } = *access;
+        let (access, Access { key, offset, .. }) = (*access, *access);
         let Some((memory, size)) = self.memory(key) else {
-            return Err(Refused { serial, why: Refusal::NotExposed, offset, len, size: 0 });
+            return Err(Refused { access, why: Refusal::NotExposed, len, size: 0 });
         };
         if let Some(attached) = &self.slots[key.slot as usize].attached {
-            let refused = Refused { serial, why: Refusal::NotAttached, offset, len, size };
-            return attached.find(offset, len).ok_or(refused);
+            return attached.find(offset, len).ok_or(Refused {
+                access,
+                why: Refusal::NotAttached,
+                len,
+                size,
+            });
         }
         if offset.checked_add(len).is_none_or(|end| end > size) {
-            return Err(Refused { serial, why: Refusal::OutOfRange, offset, len, size });
+            return Err(Refused { access, why: Refusal::OutOfRange, len, size });
         }
         Ok(memory.offset(offset as isize))
     }
@@ -100,8 +104,8 @@ impl Exposed {
         what: Atomically,
         operands: Source<'_>,
     ) -> std::result::Result<Option<OwnedBuf>, Refused> {
-        let (serial, offset, len) = (access.serial, access.offset, operands.len() as u64);
-        let unknown = Refused { serial, why: Refusal::NoSuchOperation, offset, len, size: 0 };
+        let len = operands.len() as u64;
+        let unknown = Refused { access: *access, why: Refusal::NoSuchOperation, len, size: 0 };
         let named = Named::from_the_wire(what.element).ok_or(unknown)?;
         let (element, datatype) = (Builtin::of(named), Datatype::from(named));
         let swaps = what.operation == super::COMPARE_AND_SWAP;

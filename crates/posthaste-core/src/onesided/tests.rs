@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use posthaste_os::mem::Source;
+
 use super::*;
 use crate::buffer::device::testing::{DeviceBuf, simulated};
 use crate::config::Config;
@@ -12,7 +14,7 @@ use crate::method::Load;
 use crate::named::Named;
 use crate::progress::Vci;
 use crate::testing::{Bench, CALM, ROUGH};
-use crate::wire::Emit;
+use crate::wire::{Emit, OneSided as Packet, Refusal, Refused};
 
 /// Bytes that only one origin writes.
 const OWN: u64 = 240;
@@ -210,7 +212,9 @@ impl Story {
             return Ok(());
         }
         let token = self.opened(origin, Vec::new(), None, Kind::Flush);
-        at(&mut self.bench, origin, |onesided, methods| onesided.flush(methods, Peer(0), token)).unwrap();
+        let key = self.key;
+        at(&mut self.bench, origin, |onesided, methods| onesided.flush(methods, (Peer(0), key), token))
+            .unwrap();
         self.until(|story| !story.open.contains_key(&(origin, token)))
     }
 
@@ -432,7 +436,7 @@ fn a_target_that_does_nothing_delays_nobody() {
     };
     at(&mut bench, 1, |onesided, methods| {
         onesided.put(methods, target(300), all(&data), Token(1)).unwrap();
-        onesided.flush(methods, Peer(0), Token(2)).unwrap();
+        onesided.flush(methods, (Peer(0), key), Token(2)).unwrap();
     });
     alone(&mut bench, &[1, 2]);
     at(&mut bench, 1, |onesided, methods| onesided.get(methods, target(0), all(&into), Token(3)).unwrap());
@@ -494,8 +498,8 @@ fn beyond_the_memory_nothing_is_reached() {
         fails(&mut bench, 1, 1, ErrorClass::RmaRange, &refusal(len, offset));
         at(&mut bench, 1, |onesided, methods| {
             onesided.put(methods, target, segment(), Token(2)).unwrap();
-            onesided.flush(methods, Peer(0), Token(3)).unwrap();
-            onesided.flush(methods, Peer(0), Token(4)).unwrap();
+            onesided.flush(methods, (Peer(0), key), Token(3)).unwrap();
+            onesided.flush(methods, (Peer(0), key), Token(4)).unwrap();
         });
         succeeds(&mut bench, 1, 2);
         fails(&mut bench, 1, 3, ErrorClass::RmaRange, &refusal(len, offset));
@@ -508,7 +512,7 @@ fn beyond_the_memory_nothing_is_reached() {
         at(&mut bench, 1, |onesided, methods| {
             let what = Atomic::Combine(Predefined::Sum, numbers());
             onesided.atomic(methods, target, i32s(), what, old.as_ref().map(all), Token(5)).unwrap();
-            onesided.flush(methods, Peer(0), Token(6)).unwrap();
+            onesided.flush(methods, (Peer(0), key), Token(6)).unwrap();
         });
         match old {
             Some(_) => {
@@ -526,11 +530,62 @@ fn beyond_the_memory_nothing_is_reached() {
     let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
     at(&mut bench, 1, |onesided, methods| {
         onesided.put(methods, target, all(&data), Token(7)).unwrap();
-        onesided.flush(methods, Peer(0), Token(8)).unwrap();
+        onesided.flush(methods, (Peer(0), key), Token(8)).unwrap();
     });
     let outcomes = [next_done(&mut bench, 1).outcome, next_done(&mut bench, 1).outcome];
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 1, "reported once");
     assert_eq!(whole.source().to_vec(), [7; 48]);
+}
+
+/// A flush tells what was refused of its own memory, whichever flush comes first.
+#[test]
+fn a_refusal_is_told_by_the_flush_for_its_memory() {
+    let mut bench = Bench::new(1, 2, CALM, &Config::default());
+    let (first, second, data) = (memory(&[7; 8]), memory(&[8; 8]), memory(&[1; 16]));
+    let keys = [&first, &second]
+        .map(|memory| at(&mut bench, 0, |onesided, _| onesided.expose(&all(memory))).unwrap());
+    at(&mut bench, 1, |onesided, methods| {
+        let target = |key| Target { peer: Peer(0), key, memory: None, offset: 0 };
+        onesided.put(methods, target(keys[0]), all(&data), Token(1)).unwrap();
+        onesided.put(methods, target(keys[1]), Segment::contiguous(data.user_buf(), 8), Token(2)).unwrap();
+        onesided.flush(methods, (Peer(0), keys[1]), Token(3)).unwrap();
+    });
+    (1..=3).for_each(|token| succeeds(&mut bench, 1, token));
+    at(&mut bench, 1, |onesided, methods| onesided.flush(methods, (Peer(0), keys[0]), Token(4)).unwrap());
+    let text = "rank 0 of the world refuses access to 16 bytes at 0: the memory has 8 bytes";
+    fails(&mut bench, 1, 4, ErrorClass::RmaRange, text);
+    assert_eq!((first.source().to_vec(), second.source().to_vec()), (vec![7; 8], vec![1; 8]));
+}
+
+/// Many small puts leave together, so what they cost is their bytes and not their number.
+#[test]
+fn puts_over_tcp_gather_until_the_flush() {
+    const PUTS: u64 = 1000;
+    let mut bench = Bench::over_tcp(1, &[Format::NATIVE; 2], &Config::default());
+    let bytes: Vec<u8> = (0..8 * PUTS).map(|at| (at * 7) as u8).collect();
+    let (exposed, data) = (OwnedBuf::new(bytes.len()), memory(&bytes));
+    let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
+    let put = |onesided: &mut OneSided, methods: &mut Methods, n: u64| {
+        let target = Target { peer: Peer(0), key, memory: None, offset: 8 * n };
+        let part = all(&data).part(8 * n, 8 * n + 8).unwrap();
+        onesided.put(methods, target, part, Token(n)).unwrap();
+    };
+    let writes = |bench: &mut Bench| bench.vcis[1].methods.tcp().expect("it is there").writes(Peer(0));
+    // The connection is made first.
+    at(&mut bench, 1, |onesided, methods| {
+        put(onesided, methods, 0);
+        onesided.flush(methods, (Peer(0), key), Token(1)).unwrap();
+    });
+    (0..2).for_each(|token| succeeds(&mut bench, 1, token));
+    let before = writes(&mut bench);
+    at(&mut bench, 1, |onesided, methods| {
+        (0..PUTS).for_each(|n| put(onesided, methods, n));
+        onesided.flush(methods, (Peer(0), key), Token(PUTS)).unwrap();
+    });
+    (0..=PUTS).for_each(|token| succeeds(&mut bench, 1, token));
+    let writes = writes(&mut bench) - before;
+    assert!(writes <= 16, "{PUTS} puts took {writes} writes");
+    assert_eq!(exposed.source().to_vec(), bytes);
 }
 
 #[test]
@@ -656,7 +711,7 @@ fn a_loss_ends_what_is_under_way() {
         at(&mut bench, 1, |onesided, methods| {
             onesided.get(methods, target(1), all(&into), Token(1)).unwrap();
             onesided.put(methods, target(1), all(&data), Token(2)).unwrap();
-            onesided.flush(methods, Peer(2), Token(3)).unwrap();
+            onesided.flush(methods, (Peer(2), keys[1]), Token(3)).unwrap();
             onesided.get(methods, target(0), Segment::contiguous(data.user_buf(), 9000), Token(4)).unwrap();
         });
         (0..after).for_each(|_| bench.step());
@@ -675,7 +730,8 @@ fn a_loss_ends_what_is_under_way() {
         }
         ended.sort_unstable();
         assert_eq!(ended, [1, 2, 3, 4]);
-        let late = at(&mut bench, 1, |onesided, methods| onesided.flush(methods, Peer(2), Token(5)));
+        let late =
+            at(&mut bench, 1, |onesided, methods| onesided.flush(methods, (Peer(2), keys[1]), Token(5)));
         assert_eq!(late.unwrap_err().class(), ErrorClass::ProcAborted);
         (0..1000).for_each(|_| bench.step());
         assert!(
@@ -777,4 +833,65 @@ fn a_lock_is_granted_when_the_holder_is_done_or_gone() {
         onesided.lock(methods, (Peer(0), stale), true, Token(9)).unwrap();
     });
     assert_eq!(next_done(&mut bench, other).outcome.unwrap_err().class(), ErrorClass::RmaAttach);
+}
+
+/// What a peer says of an operation that it has not been asked for ends nothing: the buffers are still in use.
+#[test]
+fn only_what_has_left_is_answered_or_refused() {
+    const GETS: u64 = 80;
+    let mut bench = Bench::new(1, 2, CALM, &Config::default());
+    let (exposed, into, old) = (memory(&[3; 8]), memory(&[0; 8 * GETS as usize]), OwnedBuf::new(8));
+    let (key, found) = at(&mut bench, 0, |onesided, methods| {
+        let key = onesided.expose(&all(&exposed)).unwrap();
+        (key, onesided.memory_for(methods, key, Peer(1)))
+    });
+    let lies = |bench: &mut Bench, serial: u64| {
+        let stale = |bench: &Bench| bench.vcis[1].engine.counts.get(Counter::StalePackets);
+        let before = stale(bench);
+        let access = Access { serial, key, offset: 0 };
+        let refused = Refused { access, why: Refusal::OutOfRange, len: 8, size: 8 };
+        bench.vcis[1].engine.with_onesided(|onesided, counts| {
+            onesided.arrived(Peer(0), Packet::Answer(serial, Source::from(&[9; 8][..])), counts);
+            onesided.arrived(Peer(0), Packet::Refused(refused), counts);
+        });
+        assert_eq!(stale(bench) - before, 2, "operation {serial}");
+        assert!(at(bench, 1, |onesided, _| onesided.next_done()).is_none(), "operation {serial}");
+    };
+    // What the method does by itself.
+    let target = Target { peer: Peer(0), key, memory: found, offset: 0 };
+    at(&mut bench, 1, |onesided, methods| {
+        onesided.get(methods, target, Segment::contiguous(into.user_buf(), 8), Token(1)).unwrap();
+        onesided.put(methods, target, Segment::contiguous(into.user_buf().offset(8), 0), Token(2)).unwrap();
+    });
+    (1..=2).for_each(|serial| lies(&mut bench, serial));
+    (1..=2).for_each(|token| succeeds(&mut bench, 1, token));
+    // What waits because too much is unanswered: a get, an atomic operation, a lock and a flush, and behind it a put.
+    let target = Target { memory: None, ..target };
+    at(&mut bench, 1, |onesided, methods| {
+        for token in 3..2 + GETS {
+            let place = Segment::contiguous(into.user_buf().offset(8 * (token - 3) as isize), 8);
+            onesided.get(methods, target, place, Token(token)).unwrap();
+        }
+        let sum = Atomic::Combine(Predefined::Replace, all(&exposed));
+        onesided.atomic(methods, target, u64s(), sum, Some(all(&old)), Token(2 + GETS)).unwrap();
+        onesided.flush(methods, (Peer(0), key), Token(3 + GETS)).unwrap();
+        onesided.lock(methods, (Peer(0), key), true, Token(4 + GETS)).unwrap();
+        onesided.put(methods, target, all(&exposed), Token(5 + GETS)).unwrap();
+    });
+    (3 + 64..6 + GETS).for_each(|serial| lies(&mut bench, serial));
+    let mut ended: Vec<u64> = (3..6 + GETS)
+        .map(|_| {
+            let Done { token, outcome } = next_done(&mut bench, 1);
+            outcome.unwrap();
+            token.0
+        })
+        .collect();
+    ended.sort_unstable();
+    assert!(ended.into_iter().eq(3..6 + GETS));
+    assert_eq!(into.source().to_vec()[..8 * GETS as usize - 8], [3; 8 * GETS as usize - 8]);
+    assert_eq!(old.source().to_vec(), [3; 8]);
+    // Nothing is unsure any more: a refusal belongs to nothing.
+    at(&mut bench, 1, |onesided, methods| onesided.flush(methods, (Peer(0), key), Token(99)).unwrap());
+    succeeds(&mut bench, 1, 99);
+    lies(&mut bench, 7);
 }

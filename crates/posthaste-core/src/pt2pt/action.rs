@@ -3,11 +3,12 @@
 //! What must stay true: messages to one peer leave in the order in which they were started.
 
 use crate::config::LongProtocol;
-use crate::ids::{Peer, RequestId};
+use crate::error::Error;
+use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::{Drain, GrantedSend, Load, Methods, OpenReceive, Outcome, Owner, Transfer};
 use crate::pt2pt::pending::Waiting;
 use crate::pt2pt::protocol::Protocol;
-use crate::pt2pt::{Engine, cancel, eager, flow, rendezvous, send};
+use crate::pt2pt::{Engine, cancel, eager, flow, loss, rendezvous, revoked, send};
 use crate::request::{State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Granted, Mode, RemoteMemory};
@@ -37,6 +38,17 @@ pub enum Action {
     Show(Peer),
     /// Ends what this peer may do with memory.
     Forget(Peer, Owner),
+    /// Revokes the communicator with this context.
+    Revoke(ContextId),
+    /// Ends what concerns a peer that is lost.
+    Lose {
+        /// The peer.
+        peer: Peer,
+        /// What has become of it.
+        why: Error,
+        /// Others have found that it is lost, and its method has not.
+        may_live: bool,
+    },
 }
 
 impl Action {
@@ -47,7 +59,12 @@ impl Action {
             Self::Drain(drain, _) => Some(drain.from),
             Self::Grant(opened, _) | Self::GrantAgain(opened, _) | Self::Open(opened, _) => Some(opened.from),
             Self::Send(send) => Some(send.to),
-            Self::Control(..) | Self::Throttle(..) | Self::Show(_) | Self::Forget(..) => None,
+            Self::Control(..)
+            | Self::Throttle(..)
+            | Self::Show(_)
+            | Self::Forget(..)
+            | Self::Revoke(_)
+            | Self::Lose { .. } => None,
         }
     }
 }
@@ -58,10 +75,10 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
     if let Some(peer) = action.transfers_with()
         && engine.losses.check(peer).is_err()
     {
-        if let Action::Drain(drain, _) = action {
+        if let Action::Drain(drain, _) = &action {
             methods.decline(peer, drain.cursor);
         }
-        return;
+        return loss::sweep(engine, methods);
     }
     match action {
         Action::Control(to, emit) => send_control(engine, methods, to, emit),
@@ -115,6 +132,8 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
         Action::Throttle(from, envelope) => flow::throttle(engine, methods, from, &envelope),
         Action::Show(to) => flow::show(engine, methods, to),
         Action::Forget(peer, owner) => methods.forget(peer, owner),
+        Action::Revoke(context) => revoked::revoke(engine, methods, context),
+        Action::Lose { peer, why, may_live } => loss::lose(engine, methods, peer, why, may_live),
     }
 }
 
@@ -164,6 +183,17 @@ pub(crate) fn send_control(engine: &mut Engine, methods: &mut Methods, to: Peer,
     if queued || !methods.send(to, &emit) {
         engine.with_pending(to, |pending| pending.control.push_back(emit));
     }
+}
+
+/// Does what handlers have left to be done. Whether there was anything.
+#[cold]
+pub fn perform_asked(engine: &mut Engine, methods: &mut Methods) -> bool {
+    let mut busy = false;
+    while let Some(asked) = engine.next_asked() {
+        perform(engine, methods, asked);
+        busy = true;
+    }
+    busy
 }
 
 /// Sends what has been waiting for room, as far as there is room now. Returns whether anything left.

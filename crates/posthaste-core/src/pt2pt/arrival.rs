@@ -176,6 +176,9 @@ pub(super) fn meet(
 fn store(engine: &mut Engine, from: Peer, envelope: &Envelope, content: Content) -> Option<Action> {
     count(engine, envelope, &content);
     let message = set_aside(engine, from, envelope, content, true);
+    if message.is_over() && engine.contexts.is_revoked(envelope.context) {
+        return None; // nobody receives it
+    }
     engine.matching.add_unexpected(message);
     engine.tell_listeners();
     flow::stored_unexpected(engine, from, envelope)

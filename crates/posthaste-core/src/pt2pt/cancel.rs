@@ -27,13 +27,21 @@ use crate::request::{Audience, Request, State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Mode, Offer};
 
-/// The status of what was cancelled.
-const CANCELLED: Status = Status { cancelled: true, ..Status::EMPTY };
+/// The status of what was cancelled: by the program, or because its communicator is revoked.
+pub(super) fn cancelled(engine: &Engine, id: RequestId) -> Status {
+    match engine.outgoing.find(id).and_then(|(_, sent)| engine.contexts.check_revoked(sent.context).err()) {
+        None => Status { cancelled: true, ..Status::EMPTY },
+        revoked => Status { error: revoked, ..Status::EMPTY },
+    }
+}
 
 /// Cancels a receive or a send if that is still possible, or each part of a composite request. Either way the request
 /// completes.
 /// Returns false when the id names no request.
 pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool {
+    if recv::is_halted(engine, id) {
+        return recv::cancel(engine, id);
+    }
     let Some(request) = engine.requests.get_mut(id) else { return false };
     let to = match request.state {
         State::Posted { .. } => return recv::cancel(engine, id),
@@ -57,6 +65,7 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
         | State::Exposed(_)
         | State::Staging
         | State::Schedule(_)
+        | State::Agreeing(_)
         | State::External
         | State::Finished
         | State::Complete => return true,
@@ -70,7 +79,7 @@ pub fn cancel(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> bool
 /// Sender: a message that has not left is not going to.
 pub(super) fn withdrawn(engine: &mut Engine, id: RequestId, to: Peer, place: u64) {
     engine.with_pending(to, |pending| pending.remove(place));
-    engine.complete(id, CANCELLED);
+    engine.complete(id, cancelled(engine, id));
 }
 
 /// Receiver: the sender wants its message back.
@@ -132,7 +141,7 @@ pub(crate) fn answered(engine: &mut Engine, from: Peer, sender: RequestId, taken
             withdrawn(engine, sender, from, place);
         }
         State::SendAsked { .. } if taken => {
-            engine.complete(sender, CANCELLED);
+            engine.complete(sender, cancelled(engine, sender));
             return Some(Action::Forget(from, Owner::Send(sender)));
         }
         State::Sending { sent, acknowledged, .. } => {
@@ -141,9 +150,10 @@ pub(crate) fn answered(engine: &mut Engine, from: Peer, sender: RequestId, taken
             let over = *sent && *acknowledged;
             request.cancelling = false;
             request.status.cancelled |= taken;
-            let cancelled = request.status.cancelled;
+            let withdrawn = request.status.cancelled;
             if over {
-                engine.complete(sender, Status { cancelled, ..Status::EMPTY });
+                let status = if withdrawn { cancelled(engine, sender) } else { Status::EMPTY };
+                engine.complete(sender, status);
             }
         }
         _ => {

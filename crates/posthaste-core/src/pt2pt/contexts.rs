@@ -1,12 +1,14 @@
 //! Who is behind a context: the communicators of this process, as matching, loss and explanations have to know them.
 //!
 //! What must stay true: a communicator that was freed while receives wait in it or collective operations run in it is known
-//! until they have ended (MPI-5.0 §7.4.3); nothing here keeps it from being freed.
+//! until they have ended (MPI-5.0 §7.4.3); nothing here keeps it from being freed. A communicator that is revoked stays so, also
+//! if this process heard of that before it knew the communicator.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::error::{Error, ErrorClass, Result};
 use crate::explain::names;
 use crate::group::Group;
 use crate::ids::{ANY_SOURCE, ContextId, Peer};
@@ -24,12 +26,65 @@ pub struct Membership {
     /// Our own rank, in our own group.
     own: i32,
     freed: AtomicBool,
+    revoked: AtomicBool,
+    /// How many ranks are the processes of the same number, starting at 0; none once it is revoked, so that a call that looks
+    /// for a rank there looks at nothing else.
+    identity: AtomicU32,
 }
 
 impl Membership {
     /// Of a communicator with this name: messages go to `group`, and come from there.
     pub fn new(name: Name, group: Arc<Group>, own: i32) -> Arc<Self> {
-        Arc::new(Self { name, group, own, freed: AtomicBool::new(false) })
+        let identity = AtomicU32::new(if group.is_identity() { group.size() } else { 0 });
+        Arc::new(Self {
+            name,
+            group,
+            own,
+            freed: AtomicBool::new(false),
+            revoked: AtomicBool::new(false),
+            identity,
+        })
+    }
+
+    /// How many ranks are the processes of the same number, as far as messages may go there.
+    #[inline(always)]
+    pub fn identity(&self) -> u32 {
+        self.identity.load(Ordering::Relaxed)
+    }
+
+    /// The communicator is revoked.
+    fn revoke(&self) {
+        // SYNC: nothing is read on account of it.
+        self.revoked.store(true, Ordering::Relaxed);
+        self.identity.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether it is revoked.
+    pub fn is_revoked(&self) -> bool {
+        self.revoked.load(Ordering::Relaxed)
+    }
+
+    /// Fails when it is revoked.
+    ///
+    /// # Errors
+    /// `MPIX_ERR_REVOKED`.
+    pub fn check_revoked(&self) -> Result<()> {
+        if self.is_revoked() { Err(self.revoked()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn revoked(&self) -> Error {
+        let name = self.name();
+        let text = match &*name {
+            "" => "the communicator, which has no name, has been revoked".to_owned(),
+            name => format!("the communicator \"{name}\" has been revoked"),
+        };
+        Error::other(ErrorClass::Revoked, text)
+    }
+
+    /// The processes.
+    pub fn group(&self) -> &Arc<Group> {
+        &self.group
     }
 
     /// The communicator is gone.
@@ -68,6 +123,10 @@ impl Membership {
 #[derive(Debug, Default)]
 pub struct Contexts {
     known: HashMap<ContextId, Arc<Membership>>,
+    /// Those of point-to-point messages of communicators that are revoked.
+    revoked: HashSet<ContextId>,
+    /// How many of the lost members of a communicator, in the order in which they were lost, its user has acknowledged.
+    acknowledged: HashMap<ContextId, usize>,
     /// How many make it worth looking for those that were freed.
     purge_at: usize,
 }
@@ -81,16 +140,25 @@ impl Contexts {
         matching: &Matching,
         requests: &Table,
     ) {
+        if self.is_revoked(context) {
+            membership.revoke();
+        }
         self.known.insert(context, membership);
         if self.known.len() >= self.purge_at {
             let posted = matching.all_posted().map(|(pattern, _)| pattern.context);
             let running = requests.iter().filter_map(|(_, request)| match request.state {
-                State::Schedule(context) => Some(context),
+                State::Schedule(context) | State::Agreeing(context) => Some(context),
                 _ => None,
             });
             let in_use: HashSet<ContextId> = posted.chain(running).collect();
-            self.known.retain(|context, membership| {
-                !membership.freed.load(Ordering::Relaxed) || in_use.contains(context)
+            let Self { known, revoked, acknowledged, .. } = self;
+            known.retain(|context, membership| {
+                let stays = !membership.freed.load(Ordering::Relaxed) || in_use.contains(context);
+                if !stays {
+                    revoked.remove(context);
+                    acknowledged.remove(context);
+                }
+                stays
             });
             self.purge_at = 2 * self.known.len() + 64;
         }
@@ -104,6 +172,9 @@ impl Contexts {
         matching: &Matching,
         requests: &Table,
     ) {
+        if self.is_revoked(communicator) {
+            self.revoked.insert(context);
+        }
         if let Some(membership) = self.get(communicator).cloned() {
             self.learn(context, membership, matching, requests);
         }
@@ -112,6 +183,55 @@ impl Contexts {
     /// Who is behind a context.
     pub fn get(&self, context: ContextId) -> Option<&Arc<Membership>> {
         self.known.get(&context)
+    }
+
+    /// The communicator with this context of point-to-point messages is revoked. Whether that is new.
+    pub(super) fn revoke(&mut self, context: ContextId) -> bool {
+        let is_new = self.revoked.insert(context);
+        for context in [context, context.collective(), context.partitioned()] {
+            if let Some(membership) = self.known.get(&context) {
+                membership.revoke();
+            }
+        }
+        if let Some(users) = self.known.get(&context) {
+            // Contexts of their own are known by the same membership.
+            let aliases = self.known.iter().filter(|(_, membership)| Arc::ptr_eq(membership, users));
+            self.revoked.extend(aliases.map(|(alias, _)| alias.point_to_point()));
+        }
+        is_new
+    }
+
+    /// Whether the communicator of a context is revoked.
+    #[inline]
+    pub fn is_revoked(&self, context: ContextId) -> bool {
+        !self.revoked.is_empty() && self.revoked.contains(&context.point_to_point())
+    }
+
+    /// Fails when the communicator of a context is revoked.
+    ///
+    /// # Errors
+    /// `MPIX_ERR_REVOKED`.
+    #[inline]
+    pub fn check_revoked(&self, context: ContextId) -> Result<()> {
+        if self.is_revoked(context) { Err(self.revoked(context)) } else { Ok(()) }
+    }
+
+    /// The sentence about that.
+    #[cold]
+    pub(super) fn revoked(&self, context: ContextId) -> Error {
+        let unknown = || Error::other(ErrorClass::Revoked, "the communicator has been revoked");
+        self.get(context).map_or_else(unknown, |membership| membership.revoked())
+    }
+
+    /// How many of a communicator's lost members are acknowledged.
+    pub fn acknowledged(&self, context: ContextId) -> usize {
+        self.acknowledged.get(&context.point_to_point()).copied().unwrap_or(0)
+    }
+
+    /// So many of them are; never less than before.
+    pub(super) fn acknowledge(&mut self, context: ContextId, count: usize) {
+        let known = self.acknowledged.entry(context.point_to_point()).or_default();
+        *known = count.max(*known);
     }
 
     /// How the communicator of a context is called.

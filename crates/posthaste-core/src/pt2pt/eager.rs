@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::rendezvous::Asked;
-use crate::pt2pt::{Action, Engine, rendezvous, types};
+use crate::pt2pt::{Action, Engine, recv, rendezvous, types};
 use crate::request::{State, Status, complete};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Mode, Offer};
@@ -58,6 +58,8 @@ fn deliver(engine: &mut Engine, envelope: &Envelope, data: Source<'_>, receiver:
         if let Err(status) = complete::complete_plain(request, finished, status) {
             complete::complete(requests, finished, receiver, status);
         }
+    } else if recv::revive(engine, receiver) {
+        deliver(engine, envelope, data, receiver);
     }
 }
 

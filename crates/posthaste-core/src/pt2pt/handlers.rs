@@ -9,8 +9,7 @@
 //! ran; it is never invoked for a request for which it runs already; nobody but the handler completes a finished request
 //! before the handler has returned.
 
-use std::collections::{HashMap, HashSet};
-use std::thread::{self, ThreadId};
+use std::collections::HashSet;
 use std::time::Duration;
 
 use posthaste_os::machine;
@@ -18,18 +17,21 @@ use posthaste_os::machine;
 use crate::error::{Error, ErrorClass, Result};
 use crate::explain::{Handled, Standing};
 use crate::ids::{ANY_SOURCE, ANY_TAG, RequestId};
-use crate::pt2pt::Engine;
+use crate::pt2pt::{Engine, recv};
+use crate::request::by_slot::{BySlot, Handles};
 use crate::request::complete::{self, Due};
 use crate::request::states::{self, Event, Outcome, outcome};
-use crate::request::{AtEnd, Audience, Handler, Request, SharedHandler, State, Status, Table};
+use crate::request::{AtEnd, Audience, Request, SharedHandler, State, Status, Table};
 
 /// The handlers of one VCI.
 #[derive(Default)]
 pub struct Handlers {
-    attached: HashMap<RequestId, Attached>,
-    /// Ordinary requests that their handlers have completed, by the numbers of their handles: whoever waits for one next is
-    /// told that it is over, and nothing more. There are at most as many as handles.
-    unreported: HashSet<u32>,
+    attached: BySlot<Attached>,
+    /// Those that run. One that runs may have been detached meanwhile, and its request may be gone.
+    runs: Vec<Run>,
+    /// Ordinary requests that their handlers have completed: whoever waits for one next is told that it is over, and nothing
+    /// more.
+    unreported: Handles,
     /// Persistent requests that are looked at like those with handlers.
     watched: HashSet<RequestId>,
     /// Requests at which whoever waits for them has to look before he sleeps.
@@ -39,16 +41,15 @@ pub struct Handlers {
 }
 
 struct Attached {
-    /// `None`: it was detached while it ran.
-    handler: Option<SharedHandler>,
-    run: Option<Run>,
+    handler: SharedHandler,
     /// It has completed its persistent request, and nobody has been told yet.
     unreported: bool,
 }
 
 /// An invocation.
 struct Run {
-    thread: ThreadId,
+    request: RequestId,
+    thread: usize,
     since: Duration,
     /// The request behind the message for which it is; `None` once the handler has completed that.
     message: Option<RequestId>,
@@ -92,9 +93,9 @@ impl std::fmt::Debug for Handlers {
 }
 
 impl Handlers {
-    /// How many requests have handlers, or are looked at as if they had.
+    /// How many requests have handlers, or are looked at as if they had; 0 only if no handler runs, either.
     pub fn len(&self) -> usize {
-        self.attached.len() + self.watched.len()
+        self.attached.len() + self.runs.len() + self.watched.len()
     }
 
     /// Whether no request has one.
@@ -104,12 +105,22 @@ impl Handlers {
 
     /// The handler of a request.
     pub fn get(&self, id: RequestId) -> Option<&SharedHandler> {
-        self.attached.get(&id)?.handler.as_ref()
+        self.attached.get(id).map(|attached| &attached.handler)
     }
 
     /// Whether the handler of a request runs.
     pub fn runs(&self, id: RequestId) -> bool {
-        self.attached.get(&id).is_some_and(|attached| attached.run.is_some())
+        self.runs.iter().any(|run| run.request == id)
+    }
+
+    /// Whether any handler runs.
+    pub(crate) fn any_runs(&self) -> bool {
+        !self.runs.is_empty()
+    }
+
+    /// Whether a request has a handler that has not been invoked and cannot be taken away.
+    pub fn stays(&self, id: RequestId) -> bool {
+        self.get(id).is_some_and(|handler| handler.stays()) && !self.runs(id)
     }
 
     /// From now on handlers are disabled, or they are enabled again; for who looks at a hang.
@@ -119,12 +130,12 @@ impl Handlers {
 
     /// Whether a request that is gone was completed by its handler and nobody has been told, who is told now.
     pub fn report_gone(&mut self, handle: u32) -> bool {
-        self.unreported.remove(&handle)
+        self.unreported.remove(handle)
     }
 
     /// The same, without telling.
     pub fn is_unreported(&self, handle: u32) -> bool {
-        self.unreported.contains(&handle)
+        self.unreported.contains(handle)
     }
 
     /// Whether somebody who waits for one of these has something to do.
@@ -132,15 +143,17 @@ impl Handlers {
         !self.to_be_looked_at.is_empty() && ids.iter().any(|id| self.to_be_looked_at.contains(id))
     }
 
+    fn run_mut(&mut self, id: RequestId) -> Option<&mut Run> {
+        self.runs.iter_mut().find(|run| run.request == id)
+    }
+
     fn stands(&self, id: RequestId, disabled: bool) -> states::Handler {
-        match self.attached.get(&id) {
-            None => states::Handler::None,
-            Some(Attached { run: Some(run), .. }) if run.thread == thread::current().id() => {
-                states::Handler::RunningHere
-            }
-            Some(Attached { run: Some(_), .. }) => states::Handler::RunningElsewhere,
-            Some(_) if disabled => states::Handler::Disabled,
-            Some(_) => states::Handler::Attached,
+        match self.runs.iter().find(|run| run.request == id) {
+            Some(run) if run.thread == machine::this_thread() => states::Handler::RunningHere,
+            Some(_) => states::Handler::RunningElsewhere,
+            None if !self.attached.contains(id) => states::Handler::None,
+            None if disabled => states::Handler::Disabled,
+            None => states::Handler::Attached,
         }
     }
 }
@@ -185,30 +198,35 @@ impl Engine {
         }
     }
 
-    /// The request has no handler any more.
-    fn remove_handler(&mut self, id: RequestId) {
-        self.handlers.attached.remove(&id);
-        if !self.handlers.watched.contains(&id) {
+    /// The request has no handler any more. One that runs is forgotten when it returns. Whether it had one.
+    fn remove_handler(&mut self, id: RequestId) -> bool {
+        let had_one = self.handlers.attached.remove(id).is_some();
+        if !self.handlers.runs(id) && !self.handlers.watched.contains(&id) {
             self.persistent.bring_back(id);
         }
+        had_one
     }
 
-    /// Attaches a handler to a request, or detaches it, as far as that is possible now.
+    /// Attaches a handler to a request, or detaches it, as far as that is possible now. The handler is taken when it has been
+    /// attached.
     ///
     /// # Errors
-    /// A null request; a full table of requests.
+    /// A null request; one whose handler stays until it has been invoked; a full table of requests.
     pub fn set_handler(
         &mut self,
         id: RequestId,
-        handler: Option<SharedHandler>,
+        handler: &mut Option<SharedHandler>,
         disabled: bool,
     ) -> Result<Step> {
         let event = if handler.is_some() { Event::Attach } else { Event::Detach };
         let mut name = id;
+        if self.handlers.stays(id) {
+            return Err(given_away());
+        }
         match outcome(self.state_of(id), self.handlers.stands(id, disabled), event) {
             Outcome::RunsFirst => return Ok(Step::RunsFirst),
             Outcome::AwaitsReturn => return Ok(Step::AwaitsReturn),
-            Outcome::Sets => match handler {
+            Outcome::Sets => match handler.take() {
                 Some(handler) => {
                     self.put(id, handler);
                     self.arm(id)?;
@@ -219,20 +237,21 @@ impl Engine {
                 if id == Table::DONE {
                     name = self.requests.insert(Request::new(State::Complete))?;
                 }
-                if let Some(handler) = handler {
+                if let Some(handler) = handler.take() {
                     self.put(name, handler);
                     self.arm(name).inspect_err(|_| self.drop_handler(name))?;
                 }
             }
             Outcome::SetsAtReturn => {
-                if let Some(attached) = self.handlers.attached.get_mut(&id) {
-                    let replaced = handler.is_some();
-                    attached.handler = handler;
-                    attached.run.iter_mut().for_each(|run| run.replaced = replaced);
+                let replaced = handler.is_some();
+                self.handlers.run_mut(id).into_iter().for_each(|run| run.replaced = replaced);
+                match handler.take() {
+                    Some(handler) => self.put(id, handler),
+                    None => _ = self.remove_handler(id),
                 }
             }
             Outcome::Replaces => {
-                if let Some(handler) = handler {
+                if let Some(handler) = handler.take() {
                     self.put(id, handler);
                 }
             }
@@ -242,23 +261,19 @@ impl Engine {
     }
 
     fn put(&mut self, id: RequestId, handler: SharedHandler) {
-        match self.handlers.attached.get_mut(&id) {
-            Some(attached) => attached.handler = Some(handler),
+        match self.handlers.attached.get_mut(id) {
+            Some(attached) => attached.handler = handler,
             None => {
-                let attached = Attached { handler: Some(handler), run: None, unreported: false };
-                self.handlers.attached.insert(id, attached);
+                self.handlers.attached.insert(id, Attached { handler, unreported: false });
                 self.persistent.set_aside(id);
             }
         }
     }
 
-    /// Detaches a handler, which is not invoked any more. One that runs is forgotten when it returns.
+    /// Detaches a handler, which is not invoked any more.
     fn drop_handler(&mut self, id: RequestId) {
-        let Some(attached) = self.handlers.attached.get_mut(&id) else { return };
-        if attached.run.is_some() {
-            attached.handler = None;
-        } else {
-            self.remove_handler(id);
+        if !self.remove_handler(id) {
+            return;
         }
         if let Some(behind) = self.persistent.waited_for(id) {
             if let Some(request) = self.requests.get_mut(behind) {
@@ -273,12 +288,9 @@ impl Engine {
     /// # Errors
     /// When the table of requests is full.
     pub fn arm(&mut self, id: RequestId) -> Result<()> {
-        let Some(attached) = self.handlers.attached.get_mut(&id) else { return Ok(()) };
+        let Some(attached) = self.handlers.attached.get_mut(id) else { return Ok(()) };
         let Some(mut behind) = self.persistent.waited_for(id) else { return Ok(()) };
         attached.unreported = false;
-        if attached.handler.is_none() {
-            return Ok(());
-        }
         if behind == Table::DONE {
             behind = self.requests.insert(Request::new(State::Complete))?;
             self.persistent.begin(id, behind);
@@ -288,6 +300,7 @@ impl Engine {
             State::Complete | State::Finished => {
                 request.state = State::Finished;
                 self.finished.handlers.push_back(Due::Invoke(id));
+                recv::finish(self, behind);
             }
             _ => request.handler = Some(Box::new(AtEnd::Invoke(id))),
         }
@@ -312,7 +325,8 @@ impl Engine {
 
     fn is_due(&self, id: RequestId) -> bool {
         self.state_of(id) == states::State::Finished
-            && self.handlers.attached.get(&id).is_some_and(|attached| attached.run.is_none())
+            && self.handlers.attached.contains(id)
+            && !self.handlers.runs(id)
     }
 
     /// Some of the requests whose handlers keep them from being completed, for who looks at a hang.
@@ -323,9 +337,7 @@ impl Engine {
                 behind.map_or((ANY_SOURCE, ANY_TAG), |request| (request.status.source, request.status.tag));
             Handled { rank, tag, standing, since }
         };
-        let attached = &self.handlers.attached;
-        let run = attached.iter().filter_map(|(id, attached)| Some((*id, attached.run.as_ref()?.since)));
-        let run = run.map(|(id, since)| about(id, Standing::Runs, since));
+        let run = self.handlers.runs.iter().map(|run| about(run.request, Standing::Runs, run.since));
         let standing = match self.handlers.disabled {
             Some(since) => (Standing::Disabled, since),
             None => (Standing::TooDeep, Duration::ZERO),
@@ -339,30 +351,19 @@ impl Engine {
         self.finished.handlers.extend(self.finished.postponed.drain(..).map(Due::Invoke));
     }
 
-    /// Leaves something to threads of the program; those that sleep wake up for it.
-    pub fn leave_to_program(&mut self, handler: Handler) {
-        self.finished.for_program.push(Due::Run(RequestId::NONE, handler, Status::EMPTY));
-        self.finished.sleepers.extend(self.requests.wake_all());
-    }
-
-    /// A thread of the program takes over what was left to it: that is due now.
-    pub(crate) fn takes_over(&mut self) {
-        self.finished.handlers.extend(self.finished.for_program.drain(..));
-    }
-
     /// The calling thread invokes the handler of a request.
     pub fn begin_run(&mut self, id: RequestId) -> Option<SharedHandler> {
         let message = self.persistent.waited_for(id);
-        let attached = self.handlers.attached.get_mut(&id)?;
-        let (thread, since) = (thread::current().id(), machine::now());
-        attached.run = Some(Run { thread, since, message, replaced: false });
-        attached.handler.clone()
+        let handler = self.handlers.get(id)?.clone();
+        let (thread, since) = (machine::this_thread(), machine::now_coarsely());
+        self.handlers.runs.push(Run { request: id, thread, since, message, replaced: false });
+        Some(handler)
     }
 
     /// The handler of a request has returned.
     pub fn end_run(&mut self, id: RequestId) {
-        let Some(attached) = self.handlers.attached.get_mut(&id) else { return };
-        let Some(run) = attached.run.take() else { return };
+        let Some(at) = self.handlers.runs.iter().rposition(|run| run.request == id) else { return };
+        let run = self.handlers.runs.remove(at);
         let same_message = run.message.is_some() && self.persistent.waited_for(id) == run.message;
         let (stays, again) = match outcome(self.state_of(id), states::Handler::RunningHere, Event::Return) {
             Outcome::Detaches if same_message => (run.replaced, run.replaced),
@@ -393,7 +394,7 @@ impl Engine {
             Outcome::Deadlock if by_us => Taken::Deadlock,
             Outcome::AwaitsReturn => Taken::NotYet { returns: true },
             Outcome::Nothing => {
-                let attached = self.handlers.attached.get_mut(&id);
+                let attached = self.handlers.attached.get_mut(id);
                 let unreported = attached.is_some_and(|attached| std::mem::take(&mut attached.unreported));
                 if unreported { Taken::ByHandler } else { Taken::Inactive }
             }
@@ -424,13 +425,11 @@ impl Engine {
 
     /// The handler has completed its request, which is another's to know.
     fn completed_by_handler(&mut self, id: RequestId) {
-        if let Some(attached) = self.handlers.attached.get_mut(&id) {
-            attached.run.iter_mut().for_each(|run| run.message = None);
-            if self.persistent.is_aside(id) {
-                attached.unreported = true;
-            } else {
-                self.handlers.unreported.insert(Table::handle(id));
-            }
+        self.handlers.run_mut(id).into_iter().for_each(|run| run.message = None);
+        if !self.persistent.is_aside(id) {
+            self.handlers.unreported.insert(Table::handle(id));
+        } else if let Some(attached) = self.handlers.attached.get_mut(id) {
+            attached.unreported = true;
         }
     }
 }
@@ -438,6 +437,13 @@ impl Engine {
 #[cold]
 fn null(id: RequestId) -> Error {
     Error::invalid(ErrorClass::Request, "request", id, "a request that has not been completed or freed")
+}
+
+/// The error of a request whose handler stays.
+#[cold]
+pub fn given_away() -> Error {
+    let got = "a request with a continuation that has not run";
+    Error::invalid(ErrorClass::Request, "request", got, "one that has not been given away")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
+use std::thread;
 
 use super::*;
 use crate::config::Config;
@@ -35,7 +36,7 @@ fn active(engine: &mut Engine) -> RequestId {
 }
 
 fn attach(engine: &mut Engine, id: RequestId, handler: SharedHandler) -> Step {
-    engine.set_handler(id, Some(handler), false).unwrap()
+    engine.set_handler(id, &mut Some(handler), false).unwrap()
 }
 
 fn ends(engine: &mut Engine, id: RequestId) {
@@ -217,7 +218,7 @@ fn a_new_handler_of_a_finished_request_comes_after_the_current_one() {
     assert!(matches!(engine.take_handled(id, false, ENABLED), Taken::NotYet { .. }));
     run(&mut engine, nothing);
     assert_eq!(*order.lock().unwrap(), [1, 2, 3]);
-    assert!(engine.set_handler(RequestId { slot: 9, generation: 9 }, Some(notes(4)), false).is_err());
+    assert!(engine.set_handler(RequestId { slot: 9, generation: 9 }, &mut Some(notes(4)), false).is_err());
 }
 
 #[test]
@@ -251,7 +252,7 @@ fn what_is_disabled_is_neither_run_nor_completed() {
     attach(&mut engine, id, handler.clone());
     ends(&mut engine, id);
     assert!(engine.next_due(false).is_none());
-    assert_eq!(engine.set_handler(id, None, true).unwrap(), Step::Done(id));
+    assert_eq!(engine.set_handler(id, &mut None, true).unwrap(), Step::Done(id));
     assert_eq!(bytes(&engine.take_handled(id, true, DISABLED)), Some(5), "detached, it can be completed");
     engine.release_postponed();
     run(&mut engine, nothing);
@@ -272,7 +273,7 @@ fn a_handler_that_runs_elsewhere_is_waited_for() {
     assert!(engine.handlers.runs(id));
     assert_eq!(engine.handled(9)[0].standing, Standing::Runs);
     assert!(matches!(engine.take_handled(id, false, DISABLED), Taken::NotYet { returns: true }));
-    assert_eq!(engine.set_handler(id, None, false).unwrap(), Step::AwaitsReturn);
+    assert_eq!(engine.set_handler(id, &mut None, false).unwrap(), Step::AwaitsReturn);
     assert_eq!(attach(&mut engine, id, counts().0), Step::AwaitsReturn);
     engine.end_run(id);
     assert_eq!(bytes(&engine.take_handled(id, false, ENABLED)), Some(5));
@@ -285,17 +286,72 @@ fn a_request_freed_by_its_handler_leaves_when_that_returns() {
     attach(&mut engine, id, counts().0);
     ends(&mut engine, id);
     run(&mut engine, |engine, id| {
-        assert_eq!(engine.set_handler(id, None, false).unwrap(), Step::Done(id));
+        assert_eq!(engine.set_handler(id, &mut None, false).unwrap(), Step::Done(id));
         engine.requests.get_mut(id).unwrap().audience = Audience::Nobody;
     });
     assert!(engine.requests.is_empty() && engine.handlers.is_empty());
     let id = persistent(&mut engine);
     attach(&mut engine, id, counts().0);
     let behind = started(&mut engine, id);
-    engine.set_handler(id, None, false).unwrap();
+    engine.set_handler(id, &mut None, false).unwrap();
     ends(&mut engine, behind);
     assert!(engine.next_due(true).is_none(), "detached before it finished");
     assert_eq!(engine.persistent.forget(id), Some(behind));
+}
+
+#[test]
+fn a_handler_that_runs_is_known_while_the_next_request_has_its_slot() {
+    let (handler, count) = counts();
+    let mut engine = engine();
+    let id = active(&mut engine);
+    attach(&mut engine, id, handler.clone());
+    ends(&mut engine, id);
+    let mut next = None;
+    run(&mut engine, |engine, id| {
+        if next.is_none() {
+            assert!(bytes(&engine.take_handled(id, true, ENABLED)).is_some());
+            let mut other = active(engine);
+            while other.slot != id.slot {
+                engine.requests.retire(other).unwrap();
+                other = active(engine);
+            }
+            attach(engine, other, handler.clone());
+            assert!(engine.handlers.runs(id) && !engine.handlers.runs(other));
+            assert_eq!(engine.handled(9)[0].standing, Standing::Runs);
+            next = Some(other);
+        }
+    });
+    let next = next.expect("the handler has run");
+    assert!(engine.handlers.get(next).is_some() && !engine.handlers.any_runs());
+    ends(&mut engine, next);
+    run(&mut engine, nothing);
+    assert_eq!((count(&handler), bytes(&engine.take_handled(next, true, ENABLED))), (2, Some(5)));
+}
+
+#[test]
+fn a_handler_that_somebody_counts_on_stays_until_it_has_been_invoked() {
+    struct Stays;
+    impl Invoke for Stays {
+        fn invoke(&self, _request: RequestId) {}
+        fn stays(&self) -> bool {
+            true
+        }
+    }
+    let mut engine = engine();
+    let id = persistent(&mut engine);
+    attach(&mut engine, id, Arc::new(Stays));
+    let behind = started(&mut engine, id);
+    for mut handler in [None, Some(counts().0 as SharedHandler)] {
+        let text = engine.set_handler(id, &mut handler, false).unwrap_err().to_string();
+        assert!(text.contains("a continuation that has not run"), "{text}");
+    }
+    ends(&mut engine, behind);
+    run(&mut engine, |engine, id| {
+        assert!(bytes(&engine.take_handled(id, true, ENABLED)).is_some());
+        assert_eq!(engine.set_handler(id, &mut None, false).unwrap(), Step::Done(id), "it runs");
+    });
+    assert!(engine.handlers.is_empty());
+    assert_eq!(attach(&mut engine, id, counts().0), Step::Done(id));
 }
 
 #[test]

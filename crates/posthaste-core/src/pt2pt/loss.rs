@@ -1,25 +1,41 @@
 //! A peer is down: everything under way towards or from it ends with an error that says so.
 //!
 //! ```text
-//!   method          engine
-//!   PeerDown  --->  lost      what waits to leave disappears; requests end
-//!                   started   so do receives that begin later and could only wait for ever
+//!   method, or others     engine
+//!   PeerDown, Excluded    lose      the way is closed, what waits to leave disappears; requests end
+//!   a decision            lose      the same, and the peer, which may live, is told
+//!                         started   receives end that begin later and could only wait for ever
 //! ```
+//!
+//! What must stay true: the way to a peer is closed before a request ends on account of it, so nothing that comes late is written
+//! into a buffer that is the user's again. A peer that is lost by a decision may live on this host and be inside our memory: what
+//! it may be reading or writing ends when it has said that it takes us for lost, too, or has ended.
 //!
 //! What has come from the peer and nobody has received stays receivable, as far as all of it is here. A receive from
 //! any source fails, too, for it may wait for the one message that will never come (MPI-5.0 §2.8 leaves to us what
-//! works after a failure). Does no I/O.
+//! works after a failure), until the program acknowledges the loss.
 
-use crate::error::{Error, Result};
-use crate::ids::{ANY_SOURCE, Peer, RequestId};
-use crate::pt2pt::matching::Pattern;
-use crate::pt2pt::{Contexts, Engine, Pending};
+use crate::error::{Error, ErrorClass, Result};
+use crate::group::Group;
+use crate::ids::{ANY_SOURCE, ContextId, Peer, RequestId};
+use crate::method::{Methods, Owner};
+use crate::pt2pt::matching::{Content, Pattern};
+use crate::pt2pt::{Action, Contexts, Engine, Pending, action, agreed, recv};
 use crate::request::{State, Status};
 use crate::trace::Counter;
+use crate::wire::{Emit, Offer};
 
-/// Peers that are down, and why.
+/// Peers that are down.
 #[derive(Debug, Default)]
-pub struct Losses(Vec<(Peer, Error)>);
+pub struct Losses(Vec<Lost>);
+
+#[derive(Debug)]
+struct Lost {
+    peer: Peer,
+    why: Error,
+    /// It lives, and may be reading and writing memory of this process.
+    reaches: bool,
+}
 
 impl Losses {
     /// Whether any peer is.
@@ -33,14 +49,67 @@ impl Losses {
     /// # Errors
     /// Why it is.
     pub fn check(&self, peer: Peer) -> Result<()> {
-        self.0.iter().find(|(down, _)| *down == peer).map_or(Ok(()), |(_, why)| Err(why.clone()))
+        self.find(peer).map_or(Ok(()), |lost| Err(lost.why.clone()))
+    }
+
+    fn find(&self, peer: Peer) -> Option<&Lost> {
+        self.0.iter().find(|lost| lost.peer == peer)
+    }
+
+    /// Why nothing that this peer reads or writes goes on any more.
+    fn check_reach(&self, peer: Peer) -> Option<Error> {
+        self.find(peer).filter(|lost| !lost.reaches).map(|lost| lost.why.clone())
+    }
+
+    /// The members of a group that are, in the order in which they were lost.
+    pub fn among<'a>(&'a self, group: &'a Group) -> impl Iterator<Item = Peer> + 'a {
+        self.0.iter().map(|lost| lost.peer).filter(|down| group.rank_of(*down).is_some())
     }
 
     /// Why a receive with this pattern may never end.
     pub fn concerns(&self, contexts: &Contexts, pattern: &Pattern) -> Option<Error> {
-        let concerned = |(down, _): &&(Peer, Error)| may_come_from(contexts, pattern, *down);
-        self.0.iter().find(concerned).map(|(_, why)| why.clone())
+        let acknowledged =
+            if pattern.source == ANY_SOURCE { self.acknowledged(contexts, pattern) } else { 0 };
+        let concerned = |lost: &&Lost| may_come_from(contexts, pattern, lost.peer);
+        self.0.iter().skip(acknowledged).find(concerned).map(|lost| lost.why.clone())
     }
+
+    /// How many losses, of the first ones, a receive from anybody need not look at.
+    fn acknowledged(&self, contexts: &Contexts, pattern: &Pattern) -> usize {
+        let count = contexts.acknowledged(pattern.context);
+        let all = contexts.get(pattern.context.point_to_point().collective());
+        let (Some(last), Some(all)) = (count.checked_sub(1), all) else { return 0 };
+        let members = self.0.iter().zip(1..).filter(|(lost, _)| all.rank(lost.peer).is_some());
+        members.map(|(_, place)| place).nth(last).unwrap_or(self.0.len())
+    }
+}
+
+impl Engine {
+    /// Why a receive or a probe with this pattern can never end, if it cannot.
+    pub fn never_ends(&self, pattern: &Pattern) -> Option<Error> {
+        let Self { contexts, losses, .. } = self;
+        if contexts.is_revoked(pattern.context) {
+            return Some(contexts.revoked(pattern.context));
+        }
+        losses.concerns(contexts, pattern)
+    }
+
+    /// The lost members of a communicator, in the order in which they were lost, and how many of them are acknowledged.
+    pub fn failed(&self, context: ContextId) -> (Group, usize) {
+        let all = self.contexts.get(context.point_to_point().collective());
+        let failed = all.map_or_else(Vec::new, |all| self.losses.among(all.group()).collect());
+        let acknowledged = self.contexts.acknowledged(context).min(failed.len());
+        (Group::of(failed), acknowledged)
+    }
+}
+
+/// The first `count` of [`Engine::failed`] are acknowledged, or all there are: receives from anybody do not fail on account of them
+/// any more, and those that did go on. How many are acknowledged then.
+pub fn acknowledge(engine: &mut Engine, methods: &mut Methods, context: ContextId, count: usize) -> usize {
+    let (failed, _) = engine.failed(context);
+    engine.contexts.acknowledge(context, count.min(failed.size() as usize));
+    recv::resume(engine, methods);
+    engine.contexts.acknowledged(context)
 }
 
 /// Whether a message that fits could come from this peer.
@@ -52,25 +121,57 @@ fn may_come_from(contexts: &Contexts, pattern: &Pattern, peer: Peer) -> bool {
     }
 }
 
-/// A method has lost a peer.
-pub(crate) fn lost(engine: &mut Engine, peer: Peer, why: Error) {
-    if engine.losses.check(peer).is_err() {
+/// A peer is lost. `may_live`: not because its method says so, or the peer itself.
+pub(super) fn lose(engine: &mut Engine, methods: &mut Methods, peer: Peer, why: Error, may_live: bool) {
+    if let Some(known) = engine.losses.0.iter_mut().find(|lost| lost.peer == peer) {
+        if !may_live && std::mem::take(&mut known.reaches) {
+            sweep(engine, methods);
+        }
+        if !may_live && !methods.exclude(peer) {
+            // It has ended: nothing waits to leave for it any more.
+            engine.with_pending(peer, |pending| *pending = Pending::default());
+        }
         return;
     }
     engine.counts.add(Counter::PeersDown, 1);
+    engine.dooms = true;
+    let why = Error::lost(peer.0, &why);
     engine.with_onesided(|onesided, _| onesided.lose(peer, &why));
-    engine.losses.0.push((peer, why));
     engine.with_pending(peer, |pending| *pending = Pending::default());
     let released = engine.flow.forget(peer);
     engine.pending_work -= usize::from(released);
-    sweep(engine);
+    let lives = methods.exclude(peer);
+    if lives {
+        action::send_control(engine, methods, peer, Emit::excluded());
+    }
+    engine.losses.0.push(Lost { peer, why, reaches: lives && may_live });
+    forget_questions(engine, methods, peer);
+    sweep(engine, methods);
+    agreed::lost(engine, peer);
     engine.tell_listeners();
+}
+
+/// A peer takes this process for lost: it touches nothing of it any more, and so it is lost for this process.
+#[cold]
+pub(crate) fn excluded(from: Peer) -> Action {
+    let text = format!("rank {} of the world takes this process for lost, as others have found", from.0);
+    Action::Lose { peer: from, why: Error::other(ErrorClass::ProcAborted, text), may_live: false }
+}
+
+/// Messages that a peer has only announced cannot be had any more: no receive meets them.
+fn forget_questions(engine: &mut Engine, methods: &mut Methods, peer: Peer) {
+    for content in engine.matching.take_questions(peer) {
+        if let Content::Asked { offer: Offer::Stream { cursor, .. }, .. } = content {
+            methods.decline(peer, cursor);
+        }
+    }
 }
 
 /// This process has parted from a peer, in good order: what is remembered of it is forgotten, so that the two begin anew when
 /// they meet again.
 pub(crate) fn parted(engine: &mut Engine, peer: Peer) {
     engine.with_pending(peer, |pending| *pending = Pending::default());
+    engine.pending.forget(peer);
     let released = engine.flow.forget(peer);
     engine.pending_work -= usize::from(released);
 }
@@ -83,7 +184,7 @@ pub(crate) fn is_drained(engine: &Engine, peer: Peer) -> bool {
 /// A receive has been posted, or has met a message: it ends if only a peer that is down could end it.
 #[inline]
 pub(super) fn started(engine: &mut Engine, id: RequestId) {
-    if !engine.losses.is_empty() {
+    if engine.dooms {
         end_if_doomed(engine, id);
     }
 }
@@ -95,27 +196,36 @@ fn end_if_doomed(engine: &mut Engine, id: RequestId) {
     }
 }
 
-/// Ends every request that waits for a peer that is down.
-fn sweep(engine: &mut Engine) {
+/// Ends every request that waits for a peer that is down; nobody may do anything with its memory any more.
+pub(super) fn sweep(engine: &mut Engine, methods: &mut Methods) {
     let requests = engine.requests.iter();
     let doomed: Vec<(RequestId, Error)> =
         requests.filter_map(|(id, request)| Some((id, outcome(engine, &request.state)?))).collect();
-    doomed.into_iter().for_each(|(id, why)| end(engine, id, why));
+    for (id, why) in doomed {
+        match engine.requests.get(id).map(|request| &request.state) {
+            Some(State::SendAsked { to, .. } | State::Sending { to, .. }) => {
+                methods.forget(*to, Owner::Send(id))
+            }
+            Some(State::Exposed(exposed)) => methods.forget(exposed.from, Owner::Receive(id)),
+            _ => {}
+        }
+        end(engine, id, why);
+    }
 }
 
 /// Why a request in this state can never end.
 fn outcome(engine: &Engine, state: &State) -> Option<Error> {
-    let Engine { matching, contexts, losses, .. } = engine;
+    let Engine { matching, losses, .. } = engine;
     match state {
-        State::SendPending { to, .. } | State::SendAsked { to, .. } | State::Sending { to, .. } => {
-            losses.check(*to).err()
-        }
-        State::Receiving { from, .. } => losses.check(*from).err(),
-        State::Exposed(exposed) => losses.check(exposed.from).err(),
-        State::Posted { entry, .. } => losses.concerns(contexts, &matching.posted_pattern(*entry)?),
+        State::SendPending { to, .. } => losses.check(*to).err(),
+        State::SendAsked { to, .. } | State::Sending { to, .. } => losses.check_reach(*to),
+        State::Receiving { from, .. } => losses.check_reach(*from),
+        State::Exposed(exposed) => losses.check_reach(exposed.from),
+        State::Posted { entry, .. } => engine.never_ends(&matching.posted_pattern(*entry)?),
         State::Inactive
         | State::Staging
         | State::Schedule(_)
+        | State::Agreeing(_)
         | State::Composite(_)
         | State::External
         | State::Finished
@@ -126,8 +236,15 @@ fn outcome(engine: &Engine, state: &State) -> Option<Error> {
 fn end(engine: &mut Engine, id: RequestId, why: Error) {
     let Some(request) = engine.requests.get(id) else { return };
     if let State::Posted { entry, .. } = request.state {
+        let pattern = engine.matching.posted_pattern(entry);
+        let may_go_on =
+            |pattern: &Pattern| pattern.source == ANY_SOURCE && !engine.contexts.is_revoked(pattern.context);
+        if pattern.as_ref().is_some_and(may_go_on) && recv::halt(engine, id, &why) {
+            return;
+        }
         engine.matching.unpost(entry);
     }
+    let Some(request) = engine.requests.get(id) else { return };
     let status = Status { error: Some(why), bytes: 0, ..request.status.clone() };
     engine.complete(id, status);
 }

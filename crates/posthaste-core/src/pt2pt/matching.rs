@@ -87,6 +87,11 @@ impl Unexpected {
         ENVELOPE_BYTES + data
     }
 
+    /// Whether its sender is done with it.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.content, Content::Eager { sender: None, .. })
+    }
+
     /// The sender's request, if it has one.
     fn sender(&self) -> Option<RequestId> {
         match self.content {
@@ -112,6 +117,8 @@ pub(super) fn key_in_shape(envelope: &Envelope, shape: usize) -> Key {
 const CLASSES: [usize; 3] = [64, 512, 4096];
 /// Rooms of each length that are reserved for reuse.
 const MOST_SPARE: usize = 256;
+/// Early messages of collective operations that one look goes through.
+const MOST_LOOKED_AT: usize = 128;
 /// What an unexpected message costs besides its data: its place in the queue and in up to four indexes, which grow by
 /// doubling, and what the allocator adds.
 const ENVELOPE_BYTES: u64 = 256;
@@ -193,6 +200,8 @@ pub struct Matching {
     unexpected_count: usize,
     unexpected_few: Few,
     unexpected_indexes: [Option<Index>; SHAPES],
+    /// What came in contexts of collective operations, in its order; of that perhaps some has been taken since.
+    early: Vec<Pattern>,
     /// Contexts whose receives never ask in some shapes, a bit for each, as long as their communicators live.
     narrow: Vec<Narrow>,
     stamp: u64,
@@ -215,6 +224,7 @@ impl Default for Matching {
             unexpected_count: 0,
             unexpected_few: Few::new(),
             unexpected_indexes: [Some(Index::new()), None, None, None],
+            early: Vec::new(),
             narrow: Vec::new(),
             stamp: 0,
             arrivals: 0,
@@ -318,6 +328,9 @@ impl Matching {
         self.arrivals += 1;
         let envelope = message.envelope;
         *self.unexpected_bytes.entry(message.from) += message.bytes();
+        if envelope.context.is_collective() {
+            self.note_early(&envelope);
+        }
         let entry = self.unexpected.put((self.stamp, message));
         let few = self.are_few_unexpected();
         self.unexpected_count += 1;
@@ -404,6 +417,47 @@ impl Matching {
         self.unexpected.get(entry).map(|(_, message)| message)
     }
 
+    /// Whether messages of collective operations may have come that nobody has asked for yet.
+    #[inline(always)]
+    pub fn has_early(&self) -> bool {
+        !self.early.is_empty()
+    }
+
+    /// Messages of a context of collective operations that nobody has asked for yet, in the order in which they came: all of them, or the
+    /// oldest and the newest where there are many, so that who is far behind does not look at all of them in every operation. Of those
+    /// that are none of the last `new` unexpected messages the caller knows already.
+    pub fn early(&mut self, context: ContextId, new: u64) -> Vec<Pattern> {
+        let half = MOST_LOOKED_AT / 2;
+        let is_first_look = new > half as u64;
+        if is_first_look && self.early.len() <= MOST_LOOKED_AT {
+            self.forget_early();
+        }
+        let len = self.early.len();
+        let oldest = if is_first_look { len.min(half) } else { 0 };
+        let newest = half.min(usize::try_from(new).unwrap_or(half));
+        let ends = (0..oldest).chain(len.saturating_sub(newest).max(oldest)..len);
+        let some: Vec<Pattern> =
+            ends.map(|at| self.early[at]).filter(|early| early.context == context).collect();
+        some.into_iter().filter(|early| self.unexpected_entry(early).is_some()).collect()
+    }
+
+    #[inline(never)]
+    fn note_early(&mut self, envelope: &Envelope) {
+        // Those that are there are at most half of those that are noted, so each message is looked at about once.
+        if self.early.len() >= 2 * self.unexpected_count + 64 {
+            self.forget_early();
+        }
+        let Envelope { context, source, tag, .. } = *envelope;
+        self.early.push(Pattern { context, source, tag });
+    }
+
+    /// Forgets what has been taken.
+    fn forget_early(&mut self) {
+        let mut early = std::mem::take(&mut self.early);
+        early.retain(|early| self.unexpected_entry(early).is_some());
+        self.early = early;
+    }
+
     /// Takes out the message that arrived first among those that fit.
     #[inline]
     pub fn take_unexpected(&mut self, pattern: &Pattern) -> Option<Unexpected> {
@@ -429,6 +483,20 @@ impl Matching {
         let is_it = |message: &Unexpected| message.from == from && message.sender() == Some(sender);
         let (entry, _) = self.unexpected.iter().find(|(_, (_, message))| is_it(message))?;
         self.remove_unexpected(entry)
+    }
+
+    /// Takes out what a peer has announced and not sent.
+    pub fn take_questions(&mut self, from: Peer) -> Vec<Content> {
+        let is_asked = |content: &Content| matches!(content, Content::Asked { .. });
+        let asked = self.forget(|message| message.from == from && is_asked(&message.content));
+        asked.into_iter().map(|message| message.content).collect()
+    }
+
+    /// Takes out all unexpected messages for which this holds.
+    pub fn forget(&mut self, holds: impl Fn(&Unexpected) -> bool) -> Vec<Unexpected> {
+        let entries = self.unexpected.iter().filter(|(_, (_, message))| holds(message));
+        let entries: Vec<u32> = entries.map(|(entry, _)| entry).collect();
+        entries.into_iter().filter_map(|entry| self.remove_unexpected(entry)).collect()
     }
 
     /// What the unexpected messages of a peer take, in bytes, each with its envelope.

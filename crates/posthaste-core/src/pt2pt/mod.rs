@@ -5,6 +5,7 @@
 //! [`flow`], [`cancel`].
 
 pub mod action;
+pub mod agreed;
 pub mod arrival;
 pub mod cancel;
 pub mod contexts;
@@ -26,10 +27,12 @@ pub mod protocol;
 mod ready;
 pub mod recv;
 pub mod rendezvous;
+pub mod revoked;
 pub mod send;
 pub mod staging;
 mod types;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::config::Config;
@@ -40,7 +43,6 @@ use crate::request::complete::Finished;
 use crate::request::outside::Outside;
 use crate::request::{Status, Table, complete};
 use crate::trace::Counts;
-
 pub use action::Action;
 pub use contexts::Contexts;
 pub use flow::Flow;
@@ -67,11 +69,20 @@ pub struct Engine {
     pub flow: Flow,
     /// Peers that are down.
     pub losses: Losses,
+    /// Receives may begin that can never end: somebody was lost, or a communicator revoked.
+    dooms: bool,
+    /// Receives from anybody that have ended because somebody is lost, and may go on.
+    halted: recv::Halted,
+    /// What members of communicators agree on.
+    agreements: agreed::Agreements,
+    /// What handlers have left to be done: [`Engine::ask`] adds to it.
+    asked: VecDeque<Action>,
     /// One-sided communication: [`Engine::with_onesided`] changes it.
     onesided: OneSided,
     /// What waits to leave, by peer.
     pending: pending::Queues,
-    /// Peers towards which something waits, and peers that are throttled; one more while one-sided communication waits.
+    /// Peers towards which something waits, and peers that are throttled; one more while one-sided communication waits, and one
+    /// for what is left to be done.
     pending_work: usize,
     /// Requests whose buffers are device memory.
     staging: staging::Staging,
@@ -114,6 +125,10 @@ impl Engine {
             contexts: Contexts::default(),
             flow: Flow::default(),
             losses: Losses::default(),
+            dooms: false,
+            halted: recv::Halted::default(),
+            agreements: agreed::Agreements::default(),
+            asked: VecDeque::new(),
             onesided: OneSided::default(),
             pending: pending::Queues::default(),
             pending_work: 0,
@@ -160,7 +175,8 @@ impl Engine {
     /// Whether something waits to leave, or a device copies.
     #[inline]
     pub fn has_pending(&self) -> bool {
-        let waits = self.pending_work > 0 && (self.pending.are_waiting() || self.onesided.has_work());
+        let waits = self.pending_work > 0
+            && (self.pending.are_waiting() || self.onesided.has_work() || !self.asked.is_empty());
         waits || self.has_staged()
     }
 
@@ -171,6 +187,19 @@ impl Engine {
         let result = change(pending);
         self.pending_work += usize::from(!pending.is_empty());
         result
+    }
+
+    /// Has progress do something, behind what is to be done already.
+    pub(crate) fn ask(&mut self, action: Action) {
+        self.pending_work += usize::from(self.asked.is_empty());
+        self.asked.push_back(action);
+    }
+
+    /// What is to be done next.
+    fn next_asked(&mut self) -> Option<Action> {
+        let next = self.asked.pop_front()?;
+        self.pending_work -= usize::from(self.asked.is_empty());
+        Some(next)
     }
 
     /// Whether operations of windows have ended of which these have not been told.
@@ -191,6 +220,10 @@ impl Engine {
     }
 }
 
+#[cfg(test)]
+mod agreed_tests;
+#[cfg(test)]
+mod excluded_tests;
 #[cfg(test)]
 mod loss_tests;
 #[cfg(test)]

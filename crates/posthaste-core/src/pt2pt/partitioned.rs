@@ -28,7 +28,7 @@ use crate::method::Methods;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
-use crate::request::{Audience, Composite, Handler, Status, Table, complete, composite};
+use crate::request::{Audience, Composite, Handler, Request, State, Status, Table, complete, composite};
 use crate::wire::{Envelope, Mode};
 
 /// What the sender announces once, before the first partition.
@@ -182,7 +182,10 @@ impl Sending {
         self.may_be_ready(&engine.requests, partition)?;
         let Some(whole) = self.whole else { return Ok(()) };
         let mut part = Table::DONE;
-        if let Some(to) = self.to {
+        if let Err(revoked) = engine.contexts.check_revoked(self.channel) {
+            let status = Status { error: Some(revoked), ..Status::EMPTY };
+            part = engine.requests.insert(Request { status, ..Request::new(State::Complete) })?;
+        } else if let Some(to) = self.to {
             let from = u64::from(partition) * self.parts.bytes;
             let segment = self.parts.whole.part(from, from + self.parts.bytes)?;
             let Self { channel: context, rank: source, .. } = *self;
@@ -253,7 +256,8 @@ impl Receiving {
     }
 
     /// Waits for the announcement in the communicator's context; the handler then has to call
-    /// [`announced`](Receiving::announced).
+    /// [`announced`](Receiving::announced), if this value is still there. The announcement is taken in either case, so that the
+    /// next one meets the next receive.
     ///
     /// # Errors
     /// When the table of requests is full.
@@ -268,6 +272,11 @@ impl Receiving {
         let segment = Segment::contiguous(self.heard.user_buf(), self.heard.len() as u64);
         let id = recv::start(engine, methods, &pattern, segment)?;
         self.listening = Some((id, context));
+        let heard = Arc::clone(&self.heard);
+        let handler: Handler = Box::new(move |id, status| {
+            handler(id, status);
+            drop(heard);
+        });
         forget_after(engine, id, handler);
         Ok(())
     }
@@ -280,6 +289,9 @@ impl Receiving {
             engine.contexts.alias(channel, context, &engine.matching, &engine.requests);
         }
         self.announced = Some(announcement.ok_or_else(|| {
+            if let Some(why) = &status.error {
+                return why.clone();
+            }
             let text = format!("rank {} announced a partitioned message that cannot be", self.source);
             Error::other(ErrorClass::Intern, text)
         }));
@@ -413,6 +425,56 @@ mod tests {
         if let Ok(status) = heard.try_recv() {
             let Vci { engine, methods, .. } = &mut bench.vcis[1];
             receiving.announced(engine, methods, &status);
+        }
+    }
+
+    const WORLD: ContextId = ContextId::WORLD;
+
+    /// Both ends of a channel that is revoked with its communicator: what is under way ends, and what is started later.
+    #[test]
+    fn a_revoked_communicator_ends_its_partitions() {
+        use crate::error::ErrorClass;
+        use crate::group::Group;
+        use crate::pt2pt::contexts::{Membership, Name};
+        use crate::pt2pt::revoked;
+        for seed in 1..=20_u64 {
+            let mut bench = Bench::new(seed, 2, ROUGH, &Config { eager_limit: 64, ..Config::default() });
+            for (me, vci) in bench.vcis.iter_mut().enumerate() {
+                let members = Membership::new(Name::default(), Arc::new(Group::range(0, 2)), me as i32);
+                let engine = &mut vci.engine;
+                for context in [WORLD, WORLD.partitioned(), WORLD.collective()] {
+                    engine.contexts.learn(context, members.clone(), &engine.matching, &engine.requests);
+                }
+            }
+            let (data, room) = (OwnedBuf::new(8000), OwnedBuf::new(8000));
+            let whole = Segment::contiguous(room.user_buf(), 8000);
+            let (mut receiving, heard) = listening(&mut bench, whole, 4);
+            let mut sending = sending(&mut bench, &data, 4);
+            let Vci { engine, methods, .. } = &mut bench.vcis[0];
+            let sent = sending.start(engine).unwrap();
+            sending.ready(engine, methods, 1).unwrap();
+            let Vci { engine, methods, .. } = &mut bench.vcis[1];
+            let received = receiving.start(engine, methods).unwrap();
+            (0..seed * 5).for_each(|_| step(&mut bench, &mut receiving, &heard));
+            let Vci { engine, methods, .. } = &mut bench.vcis[1];
+            revoked::revoke(engine, methods, WORLD);
+            (0..2000).for_each(|_| step(&mut bench, &mut receiving, &heard));
+            let revoked_is = |status: Option<Status>| {
+                let why = status.expect("it has ended").error.expect("an error");
+                assert_eq!(why.class(), ErrorClass::Revoked, "seed {seed}: {why}");
+            };
+            revoked_is(taken(&mut bench, 1, received));
+            let Vci { engine, methods, .. } = &mut bench.vcis[0];
+            for partition in [0, 2, 3] {
+                sending.ready(engine, methods, partition).unwrap();
+            }
+            revoked_is(taken(&mut bench, 0, sent));
+            let Vci { engine, methods, .. } = &mut bench.vcis[1];
+            let late = receiving.start(engine, methods).unwrap();
+            revoked_is(taken(&mut bench, 1, late));
+            for Vci { engine, .. } in &bench.vcis {
+                assert!(engine.requests.is_empty() && engine.matching.depths() == (0, 0), "seed {seed}");
+            }
         }
     }
 

@@ -34,6 +34,11 @@ impl Queues {
         self.0.get_or_make(to, Pending::default)
     }
 
+    /// Nothing of a peer waits, and nothing will.
+    pub(super) fn forget(&mut self, to: Peer) {
+        self.0.forget(to);
+    }
+
     /// The next peer, from `first` on, for whom something waits.
     pub(super) fn next_waiting(&self, first: Peer) -> Option<Peer> {
         self.0.iter_from(first).find(|(_, pending)| !pending.is_empty()).map(|(peer, _)| peer)

@@ -9,15 +9,14 @@
 //!
 //! What must stay true: an entry counts only with the generation of the request that it was inserted for.
 
-use std::collections::HashMap;
-
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
-use crate::ids::{Peer, RequestId};
+use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send};
+use crate::request::by_slot::BySlot;
 use crate::request::table::place;
 use crate::request::{Request, State, Status, Table};
 use crate::wire::Envelope;
@@ -43,7 +42,7 @@ pub enum Message {
         /// Into what.
         segment: Segment,
     },
-    /// To or from `MPI_PROC_NULL`: what its end reports.
+    /// To or from `MPI_PROC_NULL`, or in a communicator that is revoked: what its end reports.
     Nobody(Status),
 }
 
@@ -60,7 +59,7 @@ struct Entry {
 pub struct Persistents {
     entries: Vec<Option<Entry>>,
     /// Those with handlers.
-    aside: HashMap<RequestId, Entry>,
+    aside: BySlot<Entry>,
 }
 
 impl Persistents {
@@ -79,7 +78,7 @@ impl Persistents {
         if self.entry(id).is_some() {
             self.entries[place(id.slot)] = None;
         }
-        self.aside.remove(&id);
+        self.aside.remove(id);
         active
     }
 
@@ -94,7 +93,7 @@ impl Persistents {
 
     /// It has none any more.
     pub(super) fn bring_back(&mut self, id: RequestId) {
-        if let Some(entry) = self.aside.remove(&id) {
+        if let Some(entry) = self.aside.remove(id) {
             self.entries[place(id.slot)] = Some(entry);
         }
     }
@@ -106,7 +105,7 @@ impl Persistents {
 
     /// Whether it is persistent, and has a handler.
     pub(super) fn is_aside(&self, id: RequestId) -> bool {
-        self.aside.contains_key(&id)
+        self.aside.contains(id)
     }
 
     /// The request behind a persistent one without a handler that is active.
@@ -120,14 +119,14 @@ impl Persistents {
     pub fn active(&self, id: RequestId) -> Option<RequestId> {
         match self.entry(id) {
             Some(entry) => entry.active,
-            None => self.aside.get(&id)?.active,
+            None => self.aside.get(id)?.active,
         }
     }
 
     /// What a wait for `id` waits for: itself, or the request of its start. `None`: it is persistent and inactive.
     #[inline]
     pub fn waited_for(&self, id: RequestId) -> Option<RequestId> {
-        match self.entry(id).or_else(|| self.aside.get(&id)) {
+        match self.entry(id).or_else(|| self.aside.get(id)) {
             Some(entry) => entry.active,
             None => Some(id),
         }
@@ -144,7 +143,7 @@ impl Persistents {
 
     #[cold]
     fn begin_aside(&mut self, id: RequestId, active: RequestId) {
-        if let Some(entry) = self.aside.get_mut(&id) {
+        if let Some(entry) = self.aside.get_mut(id) {
             entry.active = Some(active);
         }
     }
@@ -160,7 +159,21 @@ impl Persistents {
 
     #[cold]
     fn end_aside(&mut self, id: RequestId) -> Option<RequestId> {
-        self.aside.get_mut(&id)?.active.take()
+        self.aside.get_mut(id)?.active.take()
+    }
+
+    /// Those that send or receive in a communicator that is revoked: from now on each start ends with this error.
+    pub(super) fn revoke(&mut self, context: ContextId, why: &Error) {
+        for entry in self.entries.iter_mut().flatten().chain(self.aside.values_mut()) {
+            let own = match &entry.message {
+                Some(Message::Send { envelope, .. }) => envelope.context,
+                Some(Message::Recv { pattern, .. }) => pattern.context,
+                Some(Message::Nobody(_)) | None => continue,
+            };
+            if own.point_to_point() == context {
+                entry.message = Some(Message::Nobody(Status { error: Some(why.clone()), ..Status::EMPTY }));
+            }
+        }
     }
 
     /// Makes sure that it may be started.

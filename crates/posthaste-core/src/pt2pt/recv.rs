@@ -1,12 +1,16 @@
 //! Starting a receive, and taking it back.
 //!
-//! MPI-5.0 §3.2.4, §3.8.4.
+//! A receive from anybody ends when somebody is lost. It may go on when the program has acknowledged that, or its message has
+//! come, if its request is still there: whoever takes the end of a request asks [`is_halted`] first.
+//!
+//! MPI-5.0 §3.2.4, §3.8.4; for the receives that go on, the proposals of the MPI forum's fault tolerance working group.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use crate::datatype::{Segment, Types};
-use crate::error::Result;
-use crate::ids::{Peer, RequestId};
+use crate::error::{Error, Result};
+use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::arrival::{self, Body, Found};
 use crate::pt2pt::explained::Met;
@@ -149,6 +153,13 @@ pub fn start_unexpected(
         });
     }
     let id = engine.requests.insert(Request::new(State::Posted { segment, entry: u32::MAX }))?;
+    meet(engine, methods, message, id);
+    loss::started(engine, id);
+    Ok(id)
+}
+
+/// A receive meets a message that has been taken out of the unexpected queue.
+fn meet(engine: &mut Engine, methods: &mut Methods, message: Unexpected, id: RequestId) {
     let asked = match message.content {
         Content::Eager { data, sender } => {
             let body = Body::Whole { data: data[..].into(), sender };
@@ -172,13 +183,91 @@ pub fn start_unexpected(
     if engine.flow.is_throttling() {
         flow::ease(engine, methods);
     }
-    loss::started(engine, id);
-    Ok(id)
+}
+
+/// Receives from anybody that have ended because somebody is lost, by their requests: each keeps its place among those that are
+/// posted, and its buffer.
+#[derive(Debug, Default)]
+pub(super) struct Halted(HashMap<RequestId, Halt>);
+
+#[derive(Debug)]
+struct Halt {
+    pattern: Pattern,
+    entry: u32,
+    segment: Segment,
+}
+
+/// Ends a posted receive as long as its losses are not acknowledged, unless somebody else than the program counts on its end: a
+/// handler, a task, or what it is a part of.
+pub(super) fn halt(engine: &mut Engine, id: RequestId, why: &Error) -> bool {
+    let Engine { requests, finished, matching, halted, .. } = engine;
+    let Some(request) = requests.get_mut(id).filter(|request| complete::may_halt(request)) else {
+        return false;
+    };
+    let State::Posted { segment, entry } = &request.state else { return false };
+    let (segment, entry) = (segment.clone(), *entry);
+    let Some(pattern) = matching.posted_pattern(entry) else { return false };
+    halted.0.insert(id, Halt { pattern, entry, segment });
+    complete::halt(request, finished, Status { error: Some(why.clone()), ..Status::EMPTY });
+    true
+}
+
+/// Whether a request has ended only until its losses are acknowledged, or its message comes. Whoever takes its end nevertheless
+/// makes it final by [`finish`].
+pub fn is_halted(engine: &Engine, id: RequestId) -> bool {
+    engine.halted.0.contains_key(&id)
+}
+
+/// Its end is taken: it gives up its place.
+pub fn finish(engine: &mut Engine, id: RequestId) {
+    let Some(Halt { entry, .. }) = engine.halted.0.remove(&id) else { return };
+    engine.matching.unpost(entry);
+    staging::forget(engine, id);
+}
+
+/// A receive that has ended goes on, if it may: its message has come.
+#[cold]
+pub(super) fn revive(engine: &mut Engine, id: RequestId) -> bool {
+    let Some(Halt { entry, segment, .. }) = engine.halted.0.remove(&id) else { return false };
+    let Some(request) = engine.requests.get_mut(id) else { return false };
+    (request.state, request.status) = (State::Posted { segment, entry }, Status::EMPTY);
+    true
+}
+
+/// Lets those go on that nobody's loss concerns any more.
+pub(super) fn resume(engine: &mut Engine, methods: &mut Methods) {
+    let halted = engine.halted.0.iter();
+    let free = halted.filter(|(_, halt)| engine.never_ends(&halt.pattern).is_none()).map(|(id, _)| *id);
+    for id in free.collect::<Vec<_>>() {
+        if revive(engine, id) && engine.flow.is_throttling() {
+            flow::posted(engine, methods, id);
+        }
+    }
+}
+
+/// Those of a communicator that is revoked never go on.
+pub(super) fn give_up(engine: &mut Engine, context: ContextId) {
+    let halted = engine.halted.0.iter();
+    let ended =
+        halted.filter(|(_, halt)| halt.pattern.context.point_to_point() == context).map(|(id, _)| *id);
+    let why = engine.contexts.revoked(context);
+    for id in ended.collect::<Vec<_>>() {
+        finish(engine, id);
+        if let Some(request) = engine.requests.get_mut(id) {
+            request.status.error = Some(why.clone());
+        }
+    }
 }
 
 /// Takes a posted receive back. A receive that has been matched goes on. Either way the request completes.
 /// Returns false when the id names no request.
 pub fn cancel(engine: &mut Engine, id: RequestId) -> bool {
+    if is_halted(engine, id) {
+        finish(engine, id);
+        let Some(request) = engine.requests.get_mut(id) else { return false };
+        request.status = Status { cancelled: true, ..Status::EMPTY };
+        return true;
+    }
     let Some(request) = engine.requests.get(id) else { return false };
     if let State::Posted { entry, .. } = request.state
         && engine.matching.unpost(entry).is_some()
@@ -190,6 +279,7 @@ pub fn cancel(engine: &mut Engine, id: RequestId) -> bool {
 
 /// Lets a request go without asking for its end (MPI-5.0 §3.7.3, MPI_Request_free).
 pub fn detach(engine: &mut Engine, id: RequestId) {
+    finish(engine, id);
     let Some(request) = engine.requests.get_mut(id) else { return };
     if complete::is_complete(request) || matches!(request.state, State::Inactive) {
         engine.requests.remove(id);

@@ -39,7 +39,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::{Access, Drain, GrantedSend, Load, Methods, OpenReceive, Outcome, Owner, Transfer};
 use crate::pt2pt::action::send_control;
 use crate::pt2pt::protocol::Protocol;
-use crate::pt2pt::{Action, Engine, types};
+use crate::pt2pt::{Action, Engine, cancel, recv, types};
 use crate::request::{Exposed, State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Envelope, Granted, Mode, Offer, RemoteMemory, WriteOutcome};
@@ -146,7 +146,8 @@ pub fn matched(
         fin: matches!(offer, Offer::Memory(_)),
     };
     let State::Posted { mut segment, .. } = std::mem::replace(&mut request.state, reassembly(0)) else {
-        return None;
+        let goes_on = recv::revive(engine, receiver);
+        return if goes_on { matched(engine, from, envelope, asked, receiver) } else { None };
     };
     if envelope.types.canonical {
         segment = segment.canonical(engine.format);
@@ -359,8 +360,9 @@ pub fn sent(engine: &mut Engine, sender: RequestId) {
         *sent = true;
         // One that has been asked back ends with the answer: the receiver may have dropped what has left.
         if *acknowledged && (!request.cancelling || request.status.cancelled) {
-            let cancelled = request.status.cancelled;
-            engine.complete(sender, Status { cancelled, ..Status::EMPTY });
+            let taken_back = request.status.cancelled;
+            let status = if taken_back { cancel::cancelled(engine, sender) } else { Status::EMPTY };
+            engine.complete(sender, status);
         }
     }
 }

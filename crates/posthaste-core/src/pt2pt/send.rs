@@ -93,6 +93,7 @@ pub fn start_general(
 ) -> Result<Started> {
     let (mut segment, mut envelope) = (segment, *envelope);
     engine.losses.check(to)?;
+    engine.contexts.check_revoked(envelope.context)?;
     let bounced = staging::bounce(&mut segment);
     if methods.is_heterogeneous(to) {
         segment = segment.canonical(engine.format);

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, action, flow};
+use crate::pt2pt::{Engine, action, flow, recv};
 use crate::request::{Request, State, Status, complete};
 use crate::wire::Envelope;
 
@@ -105,8 +105,9 @@ pub(super) fn receive(
 ) -> Result<RequestId> {
     let (memory, host) = memory_for(&device);
     let id = start(engine, host)?;
+    let is_halted = recv::is_halted(engine, id);
     let Some(request) = engine.requests.get_mut(id) else { return Ok(id) };
-    if complete::is_complete(request) {
+    if complete::is_complete(request) && !is_halted {
         if request.status.bytes == 0 {
             return Ok(id);
         }
@@ -171,6 +172,15 @@ pub fn advance(engine: &mut Engine, methods: &mut Methods) -> bool {
         busy = true;
     }
     busy
+}
+
+/// A request that has ended for the time being is not going on: its buffer is the user's again.
+#[cold]
+pub(super) fn forget(engine: &mut Engine, id: RequestId) {
+    engine.staging.requests.remove(&id);
+    if let Some(request) = engine.requests.get_mut(id) {
+        request.staged = false;
+    }
 }
 
 /// A copy has ended.

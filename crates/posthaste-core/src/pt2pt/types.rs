@@ -22,11 +22,13 @@ pub(super) fn check(envelope: &Envelope, segment: &Segment) -> Option<Error> {
     if !sent.is_known() || len > segment.len() || signature.prefix_hash(len) == Some(sent.hash) {
         return None;
     }
+    // The tags of collective operations are nobody's business.
+    let with =
+        if envelope.context.is_collective() { String::new() } else { format!(" with tag {}", envelope.tag) };
     let text = format!(
-        "rank {} sent {} with tag {}, the receive takes them for {}",
+        "rank {} sent {}{with}, the receive takes them for {}",
         envelope.source,
         describe_sent(envelope),
-        envelope.tag,
         describe_own(&signature, len)
     );
     Some(Error::other(ErrorClass::Type, text))

@@ -39,8 +39,6 @@ pub struct Finished {
     pub handlers: VecDeque<Due>,
     /// Requests whose handlers are due and may not be run now: handlers are disabled, or nest too deep here.
     pub postponed: Vec<RequestId>,
-    /// What only threads of the program may run, and the progress thread has found: whoever of them comes by next does.
-    pub for_program: Vec<Due>,
     /// Counts every end, so that a waiter sees that something happened.
     pub ends: u64,
     /// Requests in device memory whose transfers are over, for `pt2pt::staging`.
@@ -193,11 +191,25 @@ pub fn unwatch(table: &mut Table, id: RequestId, sleeper: SleeperId) {
 
 fn with_handler(request: &mut Request, finished: &mut Finished, id: RequestId, status: Status) {
     request.state = State::Finished;
-    request.status = status.clone();
     match request.handler.take().map(|handler| *handler) {
-        Some(AtEnd::Run(handler)) => finished.handlers.push_back(Due::Run(id, handler, status)),
+        Some(AtEnd::Run(handler)) => finished.handlers.push_back(Due::Run(id, handler, status.clone())),
         Some(AtEnd::Invoke(name)) => finished.handlers.push_back(Due::Invoke(name)),
         None => {}
+    }
+    request.status = status;
+}
+
+/// Whether a request may end for the time being: nobody but the program waits for its end.
+pub fn may_halt(request: &Request) -> bool {
+    request.handler.is_none() && matches!(request.audience, Audience::Caller | Audience::Sleeper(_))
+}
+
+/// Ends such a request until it goes on; its buffer stays what it is.
+pub fn halt(request: &mut Request, finished: &mut Finished, status: Status) {
+    finished.ends += 1;
+    (request.state, request.status) = (State::Complete, status);
+    if let Audience::Sleeper(sleeper) = std::mem::replace(&mut request.audience, Audience::Caller) {
+        finished.sleepers.push(sleeper);
     }
 }
 
@@ -212,7 +224,7 @@ pub fn handled(table: &mut Table, finished: &mut Finished, id: RequestId) {
 /// A finished request leaves before its handler has returned, which has completed it: what it tells. Who waits for it
 /// is told.
 pub fn take_finished(table: &mut Table, finished: &mut Finished, id: RequestId) -> Option<Status> {
-    let request = table.remove(id)?;
+    let request = table.retire(id)?;
     finished.ends += 1;
     match request.audience {
         Audience::Sleeper(sleeper) => finished.sleepers.push(sleeper),

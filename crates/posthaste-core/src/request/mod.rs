@@ -1,6 +1,6 @@
 //! Requests: what a user waits for, and what the protocols keep about a transfer under way.
 //!
-//! Rooms: [`table`] holds them, [`complete`] ends them, [`composite`] makes one of several, [`outside`] takes ends from
+//! Rooms: [`table`] holds them, [`by_slot`] what few of them have besides, [`complete`] ends them, [`composite`] makes one of several, [`outside`] takes ends from
 //! outside the engine, [`tasks`] has wakers, [`states`] says what the program's handlers and everything else do to each other. The states are seed
 //! 004's: null (no request), inactive, active, finished; the engine has one word more, for a request that is finished and may
 //! be completed: it is complete when no handler has to run any more. MPI-5.0 §3.7.
@@ -14,6 +14,7 @@ pub mod outside;
 pub mod states;
 pub mod table;
 pub mod tasks;
+pub mod by_slot;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -57,6 +58,11 @@ pub type Handler = Box<dyn FnOnce(RequestId, &Status) + Send>;
 pub trait Invoke: Any + Send + Sync {
     /// The request, by the name that the program knows, is finished.
     fn invoke(&self, request: RequestId);
+
+    /// Whether somebody counts on being called: it can be neither replaced nor detached before it has been invoked.
+    fn stays(&self) -> bool {
+        false
+    }
 }
 
 impl Invoke for std::task::Waker {
@@ -134,6 +140,8 @@ pub enum State {
     Staging,
     /// A collective operation in this context; its steps are in `coll`.
     Schedule(ContextId),
+    /// The members of the communicator with this context for collective operations agree; what they say is in `pt2pt::agreed`.
+    Agreeing(ContextId),
     /// Several parts: it ends when they all have.
     Composite(Box<Composite>),
     /// What others do, outside the engine, and end.

@@ -14,13 +14,14 @@
 //! The limit is for messages that the program starts. A collective operation that one rank refused would leave its peers
 //! waiting, so the requests of collective operations may go beyond the limit, into a reserve ([`Table::reserve`]).
 
+use std::collections::VecDeque;
+
 use posthaste_os::node::VCIS;
-use posthaste_os::park::SleeperId;
 
 use crate::config::HIGHEST_REQUESTS;
 use crate::error::{Error, Result};
 use crate::ids::RequestId;
-use crate::request::{Audience, Request, State, Status};
+use crate::request::{Request, State, Status};
 
 const SLOT_BITS: u32 = 21;
 /// Slots in all: as many as a handle can name.
@@ -31,7 +32,9 @@ const FIRST: usize = MOST / 2;
 const FURTHER: usize = FIRST / VCIS;
 /// Slots of each other VCI that are reserved for collective operations.
 const FURTHER_RESERVE: usize = 1 << 13;
-const HANDLE_GENERATION: u32 = (1 << 9) - 1;
+/// Generations that a handle can tell apart, one of which is none.
+pub(crate) const HANDLE_GENERATIONS: usize = 1 << 9;
+const HANDLE_GENERATION: u32 = HANDLE_GENERATIONS as u32 - 1;
 
 /// The generation after this one.
 #[inline(always)]
@@ -61,6 +64,11 @@ pub(crate) const fn place(slot: u32) -> usize {
     if slot < FIRST { slot } else { (slot - FIRST) % FURTHER }
 }
 
+/// The slot and the generation that a handle names.
+pub(crate) const fn named(handle: u32) -> (u32, u32) {
+    (handle & (MOST as u32 - 1), handle >> SLOT_BITS & HANDLE_GENERATION)
+}
+
 /// Requests by id.
 #[derive(Debug)]
 pub struct Table {
@@ -73,12 +81,16 @@ pub struct Table {
     limit: usize,
     /// First free slot beyond the limit.
     free_beyond: u32,
+    /// Free slots that wait before they are taken again, the first one longest.
+    retired: VecDeque<u32>,
     /// Slots beyond the limit may be taken now.
     reserve: bool,
     live: usize,
 }
 
 const NONE: u32 = u32::MAX;
+/// Most slots that wait before they are taken again.
+const RETIRED: usize = 1024;
 
 impl Table {
     /// The request that is over and has nothing to report. It stands in the first VCI's table; the others find nothing
@@ -99,7 +111,8 @@ impl Table {
             _ => (FIRST + (vci - 1) * FURTHER, FURTHER, FURTHER - FURTHER_RESERVE),
         };
         let (base, limit) = (base as u32, limit.min(highest) + 1);
-        Self { slots, base, most, free: NONE, limit, free_beyond: NONE, reserve: false, live: 0 }
+        let retired = VecDeque::new();
+        Self { slots, base, most, free: NONE, limit, free_beyond: NONE, retired, reserve: false, live: 0 }
     }
 
     /// Where the slot with this number is.
@@ -202,6 +215,14 @@ impl Table {
     #[cold]
     fn grow(&mut self) -> Result<()> {
         if self.slots.len() >= self.limit {
+            while self.free == NONE
+                && let Some(slot) = self.retired.pop_front()
+            {
+                self.put_back(slot);
+            }
+            if self.free != NONE {
+                return Ok(());
+            }
             if !self.reserve || (self.free_beyond == NONE && self.slots.len() >= self.most) {
                 return Err(self.full());
             }
@@ -249,6 +270,23 @@ impl Table {
         slot.generation = next(slot.generation);
         self.put_back(at as u32);
         self.live -= 1;
+        Some(request)
+    }
+
+    /// Takes a request out whose handle the program may still show. Its slot waits its turn, so that the handle is not given to
+    /// another request soon: the generations of a slot come round in a handle, and threads may be stopped for long.
+    pub fn retire(&mut self, id: RequestId) -> Option<Request> {
+        let at = self.at(id.slot);
+        let slot = self.slots.get_mut(at).filter(|slot| slot.generation == id.generation)?;
+        let request = slot.request.take()?;
+        slot.generation = next(slot.generation);
+        self.live -= 1;
+        self.retired.push_back(at as u32);
+        if self.retired.len() > RETIRED
+            && let Some(slot) = self.retired.pop_front()
+        {
+            self.put_back(slot);
+        }
         Some(request)
     }
 
@@ -314,16 +352,6 @@ impl Table {
         found.request.is_some().then_some(RequestId { slot, generation: found.generation })
     }
 
-    /// Nobody sleeps for a request any more: who did, once for each.
-    pub fn wake_all(&mut self) -> impl Iterator<Item = SleeperId> {
-        self.slots.iter_mut().filter_map(|slot| {
-            let request = slot.request.as_mut()?;
-            let Audience::Sleeper(sleeper) = request.audience else { return None };
-            request.audience = Audience::Caller;
-            Some(sleeper)
-        })
-    }
-
     /// All requests with their ids, [`Table::DONE`] among them.
     pub fn iter(&self) -> impl Iterator<Item = (RequestId, &Request)> {
         self.slots.iter().enumerate().filter_map(|(at, slot)| {
@@ -337,6 +365,31 @@ impl Table {
 mod tests {
     use super::*;
     use crate::ids::ContextId;
+
+    #[test]
+    fn a_handle_that_may_still_be_shown_is_not_given_again_soon() {
+        let mut table = Table::new(100_000);
+        let shown = table.insert(Request::new(State::Finished)).unwrap();
+        table.retire(shown).unwrap();
+        for _ in 0..RETIRED * (HANDLE_GENERATIONS - 2) {
+            let other = table.insert(Request::new(State::Finished)).unwrap();
+            assert_ne!(Table::handle(other), Table::handle(shown));
+            table.retire(other).unwrap();
+        }
+        assert!(table.is_empty() && table.slots.len() <= RETIRED + 3);
+    }
+
+    #[test]
+    fn slots_that_wait_are_taken_when_there_is_no_other() {
+        let mut table = Table::new(2);
+        for _ in 0..10 {
+            let both = [(); 2].map(|()| table.insert(Request::new(State::Finished)).unwrap());
+            assert!(table.insert(Request::new(State::Inactive)).is_err());
+            for id in both {
+                table.retire(id).unwrap();
+            }
+        }
+    }
 
     #[test]
     fn stale_ids_and_forged_handles_find_nothing() {

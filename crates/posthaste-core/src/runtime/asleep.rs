@@ -19,6 +19,8 @@ pub enum Until<'a> {
     Any(&'a [RequestId]),
     /// Something happens.
     Event,
+    /// The same, or something that no packet tells.
+    Unannounced,
     /// There is something to do that nobody else does.
     Bell,
 }
@@ -36,14 +38,17 @@ pub struct Asleep {
 
 impl Asleep {
     /// Registers the calling thread. Who listens has said so at the bell when others can see that it is there, or they would
-    /// ring too early.
+    /// ring too early. Until now nobody has heard the bell, so those look again that wait for what it alone tells.
     pub fn register(sleepers: &Sleepers, wants: Wants, bell: Option<&Doorbell>) -> Self {
-        sleepers.with(|parked| {
+        let (asleep, wakes) = sleepers.with(|parked| {
             let sleeper = parked.register(wants, bell.is_none());
             let listens = parked.is_listener(sleeper);
             let ticket = bell.filter(|_| listens).map(Doorbell::about_to_sleep);
-            Self { sleeper, listens, ticket }
-        })
+            let wakes = if listens { parked.look_again() } else { Vec::new() };
+            (Self { sleeper, listens, ticket }, wakes)
+        });
+        wakes.into_iter().for_each(|wake| wake.now(|| ()));
+        asleep
     }
 }
 
@@ -107,8 +112,9 @@ impl Vci {
         let (ids, all) = match until {
             Until::All(ids) => (*ids, true),
             Until::Any(ids) => (*ids, false),
-            Until::Event if news => return None,
+            Until::Event | Until::Unannounced if news => return None,
             Until::Event => return Some(register(Wants::Anything)),
+            Until::Unannounced => return Some(register(Wants::Unannounced)),
             Until::Bell => return Some(register(Wants::Ends(usize::MAX))),
         };
         if self.engine.handlers.any_to_be_looked_at(ids) {
@@ -132,7 +138,7 @@ impl Vci {
     pub fn awake(&mut self, sleepers: &Sleepers, until: &Until<'_>, sleeper: SleeperId) {
         let ids = match until {
             Until::All(ids) | Until::Any(ids) => *ids,
-            Until::Event | Until::Bell => &[],
+            Until::Event | Until::Unannounced | Until::Bell => &[],
         };
         for id in ids {
             complete::unwatch(&mut self.engine.requests, *id, sleeper);

@@ -35,7 +35,7 @@ impl<T: Equivalence> Persistent<T> {
         F: for<'a> FnOnce(&'a [T], &'a mut [T]) -> Result<Collective<'a>, E>,
     {
         let (data, mut result) = (Repeated::new(data), Repeated::new(result));
-        let schedule = Arc::new(plan(data.as_slice(), result.as_mut_slice())?.lend());
+        let schedule = plan(data.as_slice(), result.as_mut_slice())?.lend().repeated();
         Ok(Self { schedule, data, result })
     }
 

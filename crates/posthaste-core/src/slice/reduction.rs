@@ -114,7 +114,7 @@ impl<'a> Collective<'a> {
         counts: &[usize],
         op: &Op,
     ) -> Result<Self> {
-        let counts = check_counts(team, data.len(), counts)?;
+        let counts = check_counts(ranks(team), data.len(), counts)?;
         check_result(result.len(), counts[team.rank() as usize] as usize)?;
         let datatype = Datatype::of::<T>();
         let (send, recv) = (UserBuf::borrowed(data), UserBuf::borrowed_mut(result));
@@ -132,7 +132,7 @@ impl<'a> Collective<'a> {
         counts: &[usize],
         op: &Op,
     ) -> Result<Self> {
-        let counts = check_counts(team, data.len(), counts)?;
+        let counts = check_counts(ranks(team), data.len(), counts)?;
         let datatype = Datatype::of::<T>();
         let reduced = Reduced::new(None, UserBuf::borrowed_mut(data), &counts[..], &datatype);
         coll::reduce_scatter(team, reduced, op).map(Self::of)
@@ -187,7 +187,7 @@ pub fn reduce_local<T: Equivalence>(data: &[T], result: &mut [T], op: &Op) -> Re
     op.apply(&Datatype::of::<T>(), input, inout, data.len() as u64)
 }
 
-fn apart<'d, T: Equivalence>(
+pub(super) fn apart<'d, T: Equivalence>(
     data: &[T],
     result: &mut [T],
     count: usize,
@@ -201,7 +201,7 @@ fn in_place<'d, T: Equivalence>(data: &mut [T], count: usize, datatype: &'d Data
     Reduced::new(None, UserBuf::borrowed_mut(data), count as u64, datatype)
 }
 
-fn check_result(got: usize, count: usize) -> Result<()> {
+pub(super) fn check_result(got: usize, count: usize) -> Result<()> {
     if got == count {
         return Ok(());
     }
@@ -210,10 +210,10 @@ fn check_result(got: usize, count: usize) -> Result<()> {
 }
 
 /// One count for each rank, which add up to the length of the data.
-fn check_counts(team: &Team, len: usize, counts: &[usize]) -> Result<Vec<u64>> {
-    if counts.len() != ranks(team) {
+pub(super) fn check_counts(ranks: usize, len: usize, counts: &[usize]) -> Result<Vec<u64>> {
+    if counts.len() != ranks {
         let got = format_args!("{} entries long", counts.len());
-        let expected = format_args!("{}, one for each rank", ranks(team));
+        let expected = format_args!("{ranks}, one for each rank");
         return Err(Error::invalid(ErrorClass::Count, "counts", got, expected));
     }
     let sum = counts.iter().try_fold(0usize, |sum, count| sum.checked_add(*count));

@@ -389,7 +389,7 @@ fn by_neighbors(room: &mut Room, members: &[Member], operation: Operation) -> Ve
     while let Some((at, mut walk)) = walks.pop() {
         let Vci { engine, methods, running, .. } = &mut room.bench.vcis[at];
         if walk.look(engine, methods) {
-            running.over(walk).expect("everything goes well");
+            running.over(engine, methods, walk).expect("everything goes well");
         } else {
             let place = random(room, walks.len() + 1);
             walks.insert(place, (at, walk));

@@ -1,26 +1,18 @@
-//! The progress thread: keeps transfers going while the program computes (`POSTHASTE_PROGRESS_THREAD`).
+//! The progress thread: keeps transfers going while the program computes (`POSTHASTE_PROGRESS_THREAD`). Another one does what others
+//! ask of this process's windows, of which the first one starts it (`POSTHASTE_WINDOW_THREAD`): it calls no function of the
+//! program, neither handlers nor operations.
 //!
 //! It is a waiter that waits for nothing: it advances what there is, runs handlers, and sleeps like any other thread,
 //! as the one that listens if no other does. MPI-5.0 §3.7.4 "progress"; seed 001, "poll may be called from many
 //! places".
 
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use crate::error::{Error, Result};
+use crate::runtime::{make_progress, only_serve};
 use crate::wait::{Awaited, Idler, Waiting};
-
-thread_local! {
-    /// Whether this is the progress thread. Of each copy of the code its own; each asks for threads that it has started.
-    static IS_PROGRESS: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether the calling thread is a progress thread, and no thread of the program.
-pub fn is_progress_thread() -> bool {
-    IS_PROGRESS.get()
-}
 
 /// The thread. It ends when it has to, or with the process.
 #[derive(Debug)]
@@ -35,11 +27,26 @@ impl ProgressThread {
     /// # Errors
     /// When the system gives no thread.
     pub fn start(waiting: &Arc<Waiting>) -> Result<Self> {
+        Self::spawn(waiting, || ())
+    }
+
+    /// Starts one that calls no function of the program.
+    ///
+    /// # Errors
+    /// As [`ProgressThread::start`].
+    pub fn serving(waiting: &Arc<Waiting>) -> Result<Self> {
+        Self::spawn(waiting, only_serve)
+    }
+
+    fn spawn(waiting: &Arc<Waiting>, first: impl FnOnce() + Send + 'static) -> Result<Self> {
         let over = Arc::new(AtomicBool::new(false));
         let (theirs, waiting) = (Arc::clone(&over), Arc::clone(waiting));
         let thread = thread::Builder::new()
             .name("posthaste-progress".to_owned())
-            .spawn(move || waiting.attend(&theirs))
+            .spawn(move || {
+                first();
+                waiting.attend(&theirs);
+            })
             .map_err(|e| Error::system("starting the progress thread", e))?;
         Ok(Self { over, thread })
     }
@@ -59,7 +66,7 @@ impl ProgressThread {
 impl Waiting {
     /// Advances everything until it is over. It is at home in the first VCI.
     fn attend(&self, over: &AtomicBool) {
-        IS_PROGRESS.set(true);
+        make_progress();
         let mut idler = Idler::default();
         while !over.load(Ordering::Acquire) {
             let mut busy = self.runtime.advance(0);

@@ -12,6 +12,7 @@ use posthaste_os::machine;
 use posthaste_os::node::{Node, VCIS};
 use posthaste_os::sync::Mutex;
 
+use crate::coll::About;
 use crate::explain::{Goal, Handled, List, Message, Operation, Part, Report, Wait};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::progress::Vci;
@@ -62,6 +63,11 @@ impl fmt::Debug for OfWindow {
 }
 
 impl Awaited {
+    /// Whether it is something that no packet tells.
+    pub(super) fn watches_memory(&self) -> bool {
+        matches!(self, Self::Window(OfWindow { is_there: Some(_), .. }))
+    }
+
     /// Whether what no packet tells is there.
     pub(super) fn is_there(&self) -> bool {
         match self {
@@ -83,7 +89,7 @@ impl Awaited {
         match self {
             Self::All(ids) | Self::Any(ids) => {
                 let messages = |id: &RequestId| match vci.running.about(*id) {
-                    Some((.., under_way)) => under_way,
+                    Some(about) => about.under_way,
                     None => parts(vci, *id),
                 };
                 ids.iter().flat_map(messages).filter_map(|id| of_request(&id)).collect()
@@ -100,6 +106,7 @@ impl Awaited {
         match self {
             Self::All(ids) => Until::All(ids),
             Self::Any(ids) => Until::Any(ids),
+            Self::Window(OfWindow { is_there: Some(_), .. }) => Until::Unannounced,
             Self::Message(_) | Self::Window(_) | Self::OtherJob(_) | Self::Departure | Self::Tasks(_) => {
                 Until::Event
             }
@@ -133,6 +140,7 @@ struct Surroundings {
     unexpected: List,
     sends: List,
     handled: Vec<Handled>,
+    under_way: Vec<(u64, i32)>,
     /// How its communicators are called, as far as there is anything to say of them.
     names: BTreeMap<u64, String>,
 }
@@ -241,6 +249,7 @@ impl Published {
         report.unexpected = all(vcis, |vci| &vci.unexpected);
         report.sends = all(vcis, |vci| &vci.sends);
         report.handled = vcis.iter().flat_map(|vci| vci.handled.iter().copied()).take(MOST).collect();
+        report.under_way = vcis.iter().flat_map(|vci| vci.under_way.iter().copied()).take(MOST).collect();
         let name = |context: u64| vcis.iter().find_map(|vci| vci.names.get(&context)).cloned();
         let all = mentioned(report, [&report.posted, &report.unexpected, &report.sends]);
         report.names = all.into_iter().map(|context| (context, name(context).unwrap_or_default())).collect();
@@ -306,10 +315,27 @@ fn goal(vci: &Vci, id: RequestId) -> Option<Goal> {
     if let Some(message) = message(vci, id) {
         return Some(Goal::Message(message));
     }
-    let (name, context, number, under_way) = vci.running.about(id)?;
-    let messages = under_way.iter().filter_map(|id| message(vci, *id)).take(MOST).collect();
-    let communicator = point_to_point(context);
-    Some(Goal::Operation(Operation { name: name.to_owned(), communicator, number, messages }))
+    if let Some(State::Agreeing(context)) = vci.engine.requests.get(id).map(|request| &request.state) {
+        let (name, communicator) = ("an agreement".to_owned(), point_to_point(*context));
+        let number = vci.engine.agreement_of(id);
+        return Some(Goal::Operation(Operation {
+            name,
+            communicator,
+            number,
+            root: -1,
+            messages: Vec::new(),
+        }));
+    }
+    let about = vci.running.about(id)?;
+    let messages = about.under_way.iter().filter_map(|id| message(vci, *id)).take(MOST).collect();
+    let (communicator, number) = place(&about);
+    let root = about.root.map_or(-1, |root| root as i32);
+    Some(Goal::Operation(Operation { name: about.name.to_owned(), communicator, number, root, messages }))
+}
+
+/// Communicator and number of a collective operation.
+fn place(about: &About) -> (u64, i32) {
+    (point_to_point(about.context), about.number.map_or(-1, |number| number as i32))
 }
 
 /// A message on its way to a receive.
@@ -338,6 +364,7 @@ fn message(vci: &Vci, id: RequestId) -> Option<Message> {
         State::Inactive
         | State::Staging
         | State::Schedule(_)
+        | State::Agreeing(_)
         | State::Composite(_)
         | State::External
         | State::Finished
@@ -419,6 +446,13 @@ fn surroundings(vci: &Vci, report: &Report) -> Surroundings {
         unexpected: list(come, concerns),
         sends: list(sends(vci), concerns),
         handled: engine.handled(MOST),
+        under_way: vci
+            .running
+            .ids()
+            .take(MOST)
+            .filter_map(|id| vci.running.about(id))
+            .map(|about| place(&about))
+            .collect(),
         names: BTreeMap::new(),
     };
     let lists = [&around.posted, &around.unexpected, &around.sends];

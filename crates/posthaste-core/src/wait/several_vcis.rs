@@ -10,7 +10,7 @@ use crate::progress::Vci;
 use crate::runtime::Asleep;
 use crate::trace::Counter;
 use crate::wait::report::Awaited;
-use crate::wait::sleep::NAP;
+use crate::wait::sleep::nap;
 use crate::wait::{Idler, Waiting};
 
 impl Waiting {
@@ -60,8 +60,9 @@ impl Waiting {
         self.registered(idler);
         let busy = among.iter().fold(false, |busy, at| self.runtime.advance(*at) | busy);
         let value = done();
-        if value.is_none() && !busy {
-            if let Some(reporter) = self.due_reporter(idler) {
+        if value.is_none() && !busy && !self.runtime.may_take_over() {
+            let settled = idler.has_settled();
+            if let Some(reporter) = self.due_reporter(idler, settled) {
                 let call = (call, idler.began.unwrap_or_default());
                 for (further, at) in among.iter().enumerate() {
                     let vci = self.runtime.enter(*at);
@@ -70,7 +71,7 @@ impl Waiting {
             }
             self.runtime.enter(among[0]).engine.counts.add(Counter::Sleeps, 1);
             idler.slept = true;
-            self.rest(among[0], idler, asleep, dozes, NAP);
+            self.rest(among[0], idler, asleep, dozes, nap(settled));
             self.runtime.look_at_descriptors();
             self.runtime.enter(0).methods.look_at_sockets();
             among

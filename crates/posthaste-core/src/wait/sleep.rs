@@ -6,17 +6,18 @@
 
 use std::time::Duration;
 
-use posthaste_os::park;
+use posthaste_os::{machine, park};
 
 use crate::progress::Vci;
-use crate::runtime::Asleep;
+use crate::runtime::{Asleep, serves_only};
 use crate::trace::Counter;
 use crate::wait::report::{Awaited, Reporter};
-use crate::wait::{Idler, Waiting, is_progress_thread};
+use crate::wait::{Idler, Waiting};
 
 /// Longest sleep before a look around.
-pub(super) const NAP: Duration = Duration::from_millis(250);
-/// The same while connections are being made, which may need a further step without being rung for.
+const NAP: Duration = Duration::from_millis(250);
+/// The same while connections are being made, which may need a further step without being rung for, and until a call has
+/// waited for so long: then it says for what. Most sleeps are shorter, and where ranks share CPUs they are many.
 const SHORT_NAP: Duration = Duration::from_millis(20);
 /// Longest sleep while other threads of this process look around, too: at first, and after several such sleeps.
 const DOZE: Duration = Duration::from_micros(200);
@@ -58,28 +59,36 @@ impl Waiting {
     ) {
         let mut vci = self.runtime.enter(at);
         let dozes = self.dozes(idler, vci.steps);
+        let settled = idler.has_settled();
         let bell = (!dozes).then_some(&self.runtime.doorbell);
-        if !is_progress_thread() {
-            vci.engine.takes_over();
-        }
         let awaited = awaited(&vci);
         let until = awaited.until();
         let Some(asleep) = vci.falls_asleep(&self.runtime.sleepers, &until, bell, idler.happened) else {
             return;
         };
         self.registered(idler);
-        let handlers = !vci.engine.finished.handlers.is_empty();
-        if vci.progress() || handlers || awaited.is_there() || (asleep.ticket.is_some() && vci.is_copying()) {
+        let serves = serves_only();
+        let handlers = self.runtime.may_take_over() || (!serves && !vci.engine.finished.handlers.is_empty());
+        let busy = if serves { vci.serve() } else { vci.progress() };
+        if busy && serves && vci.owes() {
+            vci.leave_while(|| self.runtime.rouse_parked());
+        }
+        if busy || handlers || awaited.is_there() || (asleep.ticket.is_some() && vci.is_copying()) {
             self.stays_awake(asleep);
             return vci.awake(&self.runtime.sleepers, &until, asleep.sleeper);
         }
         vci.engine.counts.add(Counter::Sleeps, 1);
-        if let Some(reporter) = self.due_reporter(idler) {
+        if let Some(reporter) = self.due_reporter(idler, settled) {
             let call = (call, idler.began.unwrap_or_default());
             reporter.publish(&mut idler.note, call, (at, &vci), &awaited, false);
             awaited.senders(&vci).into_iter().for_each(|peer| vci.methods.attend(peer));
         }
-        let nap = if vci.methods.is_connecting() { SHORT_NAP } else { NAP };
+        let nap = match asleep.ticket {
+            _ if vci.methods.is_connecting() => SHORT_NAP,
+            // Peers ring this process for a word that they have written; who is awake then need not know whose it is.
+            None if awaited.watches_memory() => LONGEST_DOZE,
+            _ => nap(settled),
+        };
         (idler.slept, idler.steps) = (true, vci.steps);
         drop(vci);
         self.rest(at, idler, asleep, dozes, nap);
@@ -95,14 +104,14 @@ impl Waiting {
 
     /// A thread does not sleep at the bell any more; before another one may listen.
     pub(super) fn stays_awake(&self, asleep: Asleep) {
-        if asleep.ticket.is_some() {
-            self.runtime.doorbell.stay_awake();
+        if asleep.ticket.is_some() && self.runtime.doorbell.stay_awake() {
+            self.runtime.look_again();
         }
     }
 
-    /// Who publishes what a call waits for, unless that has just been published.
-    pub(super) fn due_reporter(&self, idler: &Idler) -> Option<&Reporter> {
-        self.reporter.as_ref().filter(|_| !Reporter::is_fresh(idler.note.as_ref()))
+    /// Who publishes what a call waits for that has waited for a while, unless that has just been published.
+    pub(super) fn due_reporter(&self, idler: &Idler, settled: bool) -> Option<&Reporter> {
+        self.reporter.as_ref().filter(|_| settled && !Reporter::is_fresh(idler.note.as_ref()))
     }
 
     /// Whether who is about to sleep only dozes: while another thread looks around all the time, peers need not wake this
@@ -129,7 +138,7 @@ impl Waiting {
         match asleep.ticket {
             Some(ticket) => self.runtime.doorbell.sleep(ticket, nap),
             None if asleep.listens => park::park(doze),
-            None => park::park(NAP),
+            None => park::park(nap),
         }
     }
 
@@ -148,4 +157,16 @@ impl Waiting {
             self.runtime.forget_own_visits(idler.seen.get_or_insert_default());
         }
     }
+}
+
+impl Idler {
+    /// Whether the call has waited for so long that it is worth telling.
+    pub(super) fn has_settled(&self) -> bool {
+        self.began.is_none_or(|began| machine::now().saturating_sub(began) >= SHORT_NAP)
+    }
+}
+
+/// For how long a call sleeps: until it is to tell what it waits for, or to look around.
+pub(super) fn nap(settled: bool) -> Duration {
+    if settled { NAP } else { SHORT_NAP }
 }

@@ -1,8 +1,9 @@
 //! Accumulate operations on memory that all members have mapped (MPI-5.0 §12.3.4).
 //!
-//! What must stay true: an element of 1, 2, 4 or 8 bytes without holes that is aligned is changed by one step of the
-//! processor, every other one under the lock of its target; which of the two depends on the type and the place alone, so all
-//! members choose the same. Elements are changed one after the other, in the order of the origin's.
+//! What must stay true: an integer, or another element without arithmetic of its own, of 1, 2, 4 or 8 bytes without holes that is
+//! aligned is changed by one step of the processor; every other element, floating-point numbers above all, under the lock of its
+//! target. Which of the two depends on the type and the place alone, so all members choose the same. Elements are changed one
+//! after the other, in the order of the origin's.
 
 use posthaste_os::mapped::{Atom, Mapped};
 use posthaste_os::mem::{Sink, Source};
@@ -27,10 +28,26 @@ pub enum Update {
 const PORTION: u64 = 4096;
 /// The same where there are not many.
 const FEW: u64 = 64;
+/// Bytes of elements that are changed before another member may have the lock.
+const HELD: u64 = 32 << 10;
+
+/// Whether the processor changes such elements in one step each, where they are aligned. It has no step for numbers that are not
+/// integers, and a lock for a whole array of them is cheaper than a compare-and-swap for each.
+#[inline(always)]
+pub(super) fn steps(element: &Builtin) -> bool {
+    let computes =
+        matches!(element.kind, Kind::Float(_) | Kind::Extended | Kind::Complex(_) | Kind::ComplexExtended);
+    element.size as i64 == element.extent && !computes
+}
+
+/// What an accumulate operation takes, and what it fetches.
+pub(crate) struct Operands {
+    pub(crate) given: Option<Segment>,
+    pub(crate) old: Option<Segment>,
+}
 
 impl Window {
-    /// Does an accumulate operation on mapped memory; `old` gets what the elements were. `busy` takes the lock for elements
-    /// that need it.
+    /// Does an accumulate operation on mapped memory. `busy` takes the lock for elements that need it.
     ///
     /// # Errors
     /// An operation that the elements do not have; what `busy` says.
@@ -39,58 +56,103 @@ impl Window {
         memory: &Mapped,
         (at, place): (&At<'_>, Place),
         (element, update): (&'static Builtin, Update),
-        mut operands: Option<Segment>,
-        mut old: Option<Segment>,
+        mut operands: Operands,
         busy: impl Fn(Words<'_>) -> Result<()>,
     ) -> Result<()> {
         let start = self.parts()[place.target].start;
-        let swaps = update == Update::CompareAndSwap;
-        let per_element = if swaps { 2 * element.size } else { element.size };
-        // Both are zeroed, so the long ones are for many operands only.
-        let (mut few, mut many);
-        let (portion, before): (&mut [u8], &mut [u8]) = if at.count.saturating_mul(at.datatype.size()) <= FEW
-        {
-            few = [[0; 2 * FEW as usize]; 2];
-            let [portion, before] = &mut few;
-            (portion, before)
-        } else {
-            many = [[0; PORTION as usize]; 2];
-            let [portion, before] = &mut many;
-            (portion, before)
-        };
+        let words = Words::of(memory, place.target);
         for (offset, count) in at.arrays(element) {
-            let mut done = 0;
-            while done < count {
-                let now = (count - done).min(portion.len() as u64 / per_element);
-                let (operand_bytes, old_bytes) =
-                    ((now * per_element) as usize, (now * element.size) as usize);
-                if let Some(operands) = &mut operands {
-                    operands.pack(Sink::from(&mut portion[..operand_bytes]));
-                }
-                let first = place.offset + offset + (done as i64) * element.extent;
-                let first = start + first as usize;
-                let (given, taken) = (&portion[..operand_bytes], &mut before[..old_bytes]);
-                match memory.atom(first, element.size as usize) {
-                    Some(_) if element.size as i64 == element.extent => {
-                        let changed = Stepwise { memory, first, element, update };
-                        changed.all(now, given, taken)?;
-                    }
-                    _ => {
-                        let words = Words::of(memory, place.target);
-                        busy(words)?;
-                        let at = UserBuf::mapped(memory, first);
-                        let outcome = under_lock(at, now, (element, update), given, taken);
-                        words.idle();
-                        outcome?;
-                    }
-                }
-                if let Some(old) = &mut old {
-                    old.unpack(Source::from(&*taken));
-                }
-                done += now;
+            let first = start + (place.offset + offset) as usize;
+            if steps(element) && memory.atom(first, element.size as usize).is_some() {
+                Stepwise { memory, first, element, update }.array(count, &mut operands)?;
+            } else {
+                let array = Locked { words, element, update };
+                array.array(UserBuf::mapped(memory, first), count, &mut operands, &busy)?;
             }
         }
         Ok(())
+    }
+}
+
+/// Elements that are changed under the lock of their target.
+struct Locked<'a> {
+    words: Words<'a>,
+    element: &'static Builtin,
+    update: Update,
+}
+
+impl Locked<'_> {
+    /// An array of elements, in portions, so that nobody waits long for the lock.
+    fn array(
+        &self,
+        to: UserBuf,
+        count: u64,
+        operands: &mut Operands,
+        busy: &impl Fn(Words<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let Self { words, element, update } = self;
+        let per_element = if *update == Update::CompareAndSwap { 2 * element.size } else { element.size };
+        let mut packed = Vec::new();
+        let mut done = 0;
+        while done < count {
+            let now = (count - done).min((HELD / element.size).max(1));
+            let to = to.offset((done as i64 * element.extent) as isize);
+            let bytes = (now * per_element) as usize;
+            // The program's memory may have to come from the disk: what does not lie in one piece is packed before.
+            let given = match &mut operands.given {
+                None => Source::from(&[][..]),
+                Some(given) => match given.contiguous_rest() {
+                    Some((memory, len)) if len >= bytes as u64 => {
+                        given.seek(given.position() + bytes as u64);
+                        memory.source(bytes)
+                    }
+                    _ => {
+                        packed.resize(bytes, 0);
+                        given.pack(Sink::from(&mut packed[..]));
+                        Source::from(&packed[..])
+                    }
+                },
+            };
+            busy(*words)?;
+            let outcome = change((to, now), (element, *update), given, operands.old.as_mut());
+            words.idle();
+            outcome?;
+            done += now;
+        }
+        Ok(())
+    }
+}
+
+/// Changes an array of elements, of which nobody else changes one meanwhile.
+fn change(
+    (to, count): (UserBuf, u64),
+    (element, update): (&'static Builtin, Update),
+    given: Source<'_>,
+    old: Option<&mut Segment>,
+) -> Result<()> {
+    let datatype = Datatype::from(element.named);
+    let fetch = |old: Option<&mut Segment>| {
+        old.map(|old| crate::datatype::copy(&mut Segment::new(to, count, &datatype), old));
+    };
+    match update {
+        Update::Combine(Predefined::NoOp) => {
+            fetch(old);
+            Ok(())
+        }
+        Update::Combine(op) => {
+            fetch(old);
+            Op::from(op).apply_packed(&datatype, given, to, count)
+        }
+        Update::CompareAndSwap => {
+            let mut was = vec![0; element.size as usize];
+            Segment::new(to, count, &datatype).pack(Sink::from(&mut was[..]));
+            fetch(old);
+            let (expected, new) = given.split_at(was.len());
+            if expected.to_vec() == was {
+                Segment::new(to, 1, &datatype).unpack(new);
+            }
+            Ok(())
+        }
     }
 }
 
@@ -104,6 +166,39 @@ struct Stepwise<'a> {
 }
 
 impl Stepwise<'_> {
+    /// An array of elements, in portions.
+    fn array(&self, count: u64, operands: &mut Operands) -> Result<()> {
+        let Self { memory, first, element, update } = *self;
+        let per_element = if update == Update::CompareAndSwap { 2 * element.size } else { element.size };
+        // Both are zeroed, so the long ones are for many operands only.
+        let (mut few, mut many);
+        let (given, taken): (&mut [u8], &mut [u8]) = if count.saturating_mul(element.size) <= FEW {
+            few = [[0; 2 * FEW as usize]; 2];
+            let [given, taken] = &mut few;
+            (given, taken)
+        } else {
+            many = [[0; PORTION as usize]; 2];
+            let [given, taken] = &mut many;
+            (given, taken)
+        };
+        let mut done = 0;
+        while done < count {
+            let now = (count - done).min(given.len() as u64 / per_element);
+            let (given, taken) =
+                (&mut given[..(now * per_element) as usize], &mut taken[..(now * element.size) as usize]);
+            if let Some(operands) = &mut operands.given {
+                operands.pack(Sink::from(&mut *given));
+            }
+            let first = first + (done * element.size) as usize;
+            Stepwise { memory, first, element, update }.all(now, given, taken)?;
+            if let Some(old) = &mut operands.old {
+                old.unpack(Source::from(&*taken));
+            }
+            done += now;
+        }
+        Ok(())
+    }
+
     fn all(&self, count: u64, given: &[u8], taken: &mut [u8]) -> Result<()> {
         let size = self.element.size as usize;
         let step = step(self.update, self.element);
@@ -147,19 +242,8 @@ fn step(update: Update, element: &Builtin) -> Step {
         Predefined::Band if is_integer => Step::Plain(|atom, operand| atom.fetch_and(operand)),
         Predefined::Bor if is_integer => Step::Plain(|atom, operand| atom.fetch_or(operand)),
         Predefined::Bxor if is_integer => Step::Plain(|atom, operand| atom.fetch_xor(operand)),
-        Predefined::Sum if element.kind == Kind::Float(8) => Step::Plain(add_doubles),
-        Predefined::Sum if element.kind == Kind::Float(4) => Step::Plain(|atom, operand| {
-            let float = |bits: u64| f32::from_bits(bits as u32);
-            atom.update(|was| (float(was) + float(operand)).to_bits().into())
-        }),
         op => Step::General(op),
     }
-}
-
-/// Adds a double to one, each by its bits; what it was.
-#[inline]
-pub(super) fn add_doubles(atom: Atom<'_>, operand: u64) -> u64 {
-    atom.update(|was| (f64::from_bits(was) + f64::from_bits(operand)).to_bits())
 }
 
 /// Memory in which one element is combined.
@@ -194,28 +278,6 @@ fn bits(element: &[u8]) -> u64 {
     u64::from_le_bytes(all)
 }
 
-/// Changes an array of elements, of which nobody else changes one meanwhile.
-fn under_lock(
-    at: UserBuf,
-    count: u64,
-    (element, update): (&'static Builtin, Update),
-    given: &[u8],
-    taken: &mut [u8],
-) -> Result<()> {
-    let datatype = Datatype::from(element.named);
-    Segment::new(at, count, &datatype).pack(Sink::from(&mut *taken));
-    match update {
-        Update::Combine(op) => Op::from(op).apply_packed(&datatype, Source::from(given), at, count),
-        Update::CompareAndSwap => {
-            let (expected, new) = given.split_at(element.size as usize);
-            if *expected == *taken {
-                Segment::new(at, 1, &datatype).unpack(Source::from(new));
-            }
-            Ok(())
-        }
-    }
-}
-
 const _: () = assert!(cfg!(target_endian = "little"), "elements are taken for the low bytes of a word");
 
 #[cfg(test)]
@@ -246,11 +308,14 @@ mod tests {
                     .unwrap();
                 let mut taken = vec![0; bytes];
                 let update = Update::Combine(op);
-                if size as i64 == builtin.extent && memory.atom(64, size).is_some() {
+                if steps(builtin) && memory.atom(64, size).is_some() {
                     let all = Stepwise { memory: &memory, first: 64, element: builtin, update };
                     all.all(3, &given, &mut taken).unwrap();
                 } else {
-                    under_lock(place, 3, (builtin, update), &given, &mut taken).unwrap();
+                    let into = OwnedBuf::new(bytes);
+                    let mut old = Segment::contiguous(into.user_buf(), bytes as u64);
+                    change((place, 3), (builtin, update), Source::from(&given[..]), Some(&mut old)).unwrap();
+                    taken = into.source().to_vec();
                 }
                 assert_eq!(taken, start, "{op:?} of {}", builtin.name);
                 let [mut found, mut wanted] = [vec![0; bytes], vec![0; bytes]];
@@ -273,5 +338,41 @@ mod tests {
             i32::from_le_bytes(taken)
         };
         assert_eq!((swap(0, 5), swap(0, 6), swap(5, -1), swap(-1, 2)), (0, 5, 5, -1));
+    }
+
+    /// The lock is taken once for each portion, and operands and what is fetched may lie in pieces.
+    #[test]
+    fn an_array_of_doubles_is_changed_portion_by_portion() {
+        const COUNT: u64 = 3 * HELD / 8 + 5;
+        let (memory, _) = Mapped::create(4096 + 8 * COUNT as usize).unwrap();
+        let (element, double) = (Builtin::of(Named::Double), Datatype::from(Named::Double));
+        let apart = Datatype::resized(&double, 0, 16).unwrap();
+        let [given, old] = [0, 1].map(|_| OwnedBuf::new(16 * COUNT as usize));
+        let of = |buf: &OwnedBuf, datatype: &Datatype| Segment::new(buf.user_buf(), COUNT, datatype);
+        let ones: Vec<u8> = (0..COUNT).flat_map(|at| (at as f64).to_le_bytes()).collect();
+        of(&given, &apart).unpack(Source::from(&ones[..]));
+        let array =
+            Locked { words: Words::of(&memory, 0), element, update: Update::Combine(Predefined::Sum) };
+        let taken = std::cell::Cell::new(0);
+        let busy = |words: Words<'_>| {
+            taken.set(taken.get() + 1);
+            assert!(words.try_busy(), "it was given back");
+            Ok(())
+        };
+        let to = UserBuf::mapped(&memory, 4096);
+        for _ in 0..2 {
+            let mut operands = Operands { given: Some(of(&given, &apart)), old: Some(of(&old, &apart)) };
+            array.array(to, COUNT, &mut operands, &busy).unwrap();
+        }
+        assert_eq!(taken.get(), 2 * 4);
+        let packed = |mut segment: Segment| {
+            let mut bytes = vec![0; 8 * COUNT as usize];
+            segment.pack(Sink::from(&mut bytes[..]));
+            let double = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+            bytes.chunks_exact(8).map(double).collect::<Vec<f64>>()
+        };
+        let times = |by: f64| (0..COUNT).map(|at| by * at as f64).collect::<Vec<f64>>();
+        assert_eq!(packed(Segment::new(to, COUNT, &double)), times(2.0));
+        assert_eq!(packed(of(&old, &apart)), times(1.0), "what the second one has found");
     }
 }

@@ -3,7 +3,8 @@
 //! What must stay true: an access needs an epoch towards its target, and one begins only where none of another kind is. A
 //! fence opens an epoch only if an access follows it, so locks may be taken behind a fence.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorClass, Result};
 
@@ -42,6 +43,8 @@ enum Access {
     Locks,
     /// All targets are locked.
     LockAll,
+    /// There is no window any more.
+    Freed,
 }
 
 impl Access {
@@ -53,6 +56,7 @@ impl Access {
             3 => Self::Started,
             4 => Self::Locks,
             5 => Self::LockAll,
+            6 => Self::Freed,
             _ => Self::None,
         }
     }
@@ -64,6 +68,7 @@ impl Access {
             Self::Started => "the epoch of MPI_Win_start",
             Self::Locks => "the epoch of MPI_Win_lock",
             Self::LockAll => "the epoch of MPI_Win_lock_all",
+            Self::Freed => "a window that was freed",
         }
     }
 }
@@ -92,16 +97,61 @@ pub enum Locked {
 pub struct Epochs {
     /// The access epoch in the lowest byte, and above it how many targets are locked: threads lock several at once.
     access: AtomicU64,
-    /// Towards each target.
-    targets: Box<[AtomicU8]>,
+    targets: Targets,
+    /// `MPI_Win_lock_all` has taken locks, which are to be given back.
+    has_all: AtomicBool,
+}
+
+/// Targets of which one begins to have a place with the others.
+const CHUNK: usize = 4096;
+
+/// How each target may be accessed: a byte for each of those near one that was ever locked, or accessed by `MPI_Win_start`.
+#[derive(Debug)]
+struct Targets {
+    chunks: Box<[OnceLock<Box<[AtomicU8]>>]>,
+    members: usize,
+}
+
+impl Targets {
+    fn new(members: usize) -> Self {
+        Self { chunks: (0..members.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect(), members }
+    }
+
+    #[inline]
+    fn get(&self, target: usize) -> u8 {
+        let chunk = self.chunks[target / CHUNK].get();
+        chunk.map_or(CLOSED, |chunk| chunk[target % CHUNK].load(Ordering::Relaxed))
+    }
+
+    fn set(&self, target: usize, state: u8) {
+        let len = CHUNK.min(self.members - target / CHUNK * CHUNK);
+        let chunk =
+            self.chunks[target / CHUNK].get_or_init(|| (0..len).map(|_| AtomicU8::new(CLOSED)).collect());
+        chunk[target % CHUNK].store(state, Ordering::Relaxed);
+    }
+
+    /// Those that may be accessed.
+    fn open(&self) -> Vec<usize> {
+        let with_any = self.chunks.iter().enumerate().filter(|(_, chunk)| chunk.get().is_some());
+        let targets = with_any.flat_map(|(at, _)| at * CHUNK..((at + 1) * CHUNK).min(self.members));
+        targets.filter(|target| self.get(*target) != CLOSED).collect()
+    }
+
+    fn close_all(&self) {
+        let states = self.chunks.iter().filter_map(OnceLock::get).flat_map(|chunk| chunk.iter());
+        states.for_each(|state| state.store(CLOSED, Ordering::Relaxed));
+    }
 }
 
 const COUNT: u32 = 8;
 
 impl Epochs {
     pub(super) fn new(members: usize) -> Self {
-        let targets = (0..members).map(|_| AtomicU8::new(CLOSED)).collect();
-        Self { access: AtomicU64::new(Access::None as u64), targets }
+        Self {
+            access: AtomicU64::new(Access::None as u64),
+            targets: Targets::new(members),
+            has_all: AtomicBool::new(false),
+        }
     }
 
     #[inline]
@@ -147,7 +197,7 @@ impl Epochs {
         match self.access() {
             Access::LockAll | Access::FenceUsed => true,
             Access::Locks | Access::Started => self.is_open(target),
-            Access::None | Access::Fence => false,
+            Access::None | Access::Fence | Access::Freed => false,
         }
     }
 
@@ -156,15 +206,17 @@ impl Epochs {
     pub(super) fn permits_flush(&self, target: Option<i32>) -> bool {
         let target = target.map(|target| target as u32 as usize);
         match self.access() {
-            Access::LockAll => target.is_none_or(|target| target < self.targets.len()),
-            Access::Locks => target.is_none_or(|target| target < self.targets.len() && self.is_open(target)),
+            Access::LockAll => target.is_none_or(|target| target < self.targets.members),
+            Access::Locks => {
+                target.is_none_or(|target| target < self.targets.members && self.is_open(target))
+            }
             _ => false,
         }
     }
 
     #[inline]
     fn is_open(&self, target: usize) -> bool {
-        self.targets[target].load(Ordering::Relaxed) != CLOSED
+        self.targets.get(target) != CLOSED
     }
 
     /// Whether a lock on this target is held, for flushes.
@@ -179,20 +231,16 @@ impl Epochs {
         }
     }
 
-    /// The targets that are locked.
+    /// The targets that are locked; `None`: all.
     ///
     /// # Errors
     /// `MPI_ERR_RMA_SYNC`: none is.
-    pub fn locked(&self) -> Result<Vec<usize>> {
+    pub fn locked(&self) -> Result<Option<Vec<usize>>> {
         match self.access() {
-            Access::LockAll => Ok((0..self.targets.len()).collect()),
-            Access::Locks => Ok(self.open()),
+            Access::LockAll => Ok(None),
+            Access::Locks => Ok(Some(self.targets.open())),
             other => Err(wrong(other, "MPI_Win_lock or MPI_Win_lock_all")),
         }
-    }
-
-    fn open(&self) -> Vec<usize> {
-        (0..self.targets.len()).filter(|target| self.is_open(*target)).collect()
     }
 
     /// A fence. `exposed`: `MPI_Win_post` has begun an epoch that is not over.
@@ -213,6 +261,12 @@ impl Epochs {
     /// A fence is over.
     pub fn fenced(&self, no_succeed: bool) {
         self.set(if no_succeed { Access::None } else { Access::Fence });
+    }
+
+    /// The window has been freed: no epoch begins any more.
+    pub(super) fn freed(&self) {
+        self.completed();
+        self.set(Access::Freed);
     }
 
     /// Whether an epoch of another kind than fences may begin.
@@ -245,7 +299,7 @@ impl Epochs {
 
     /// The targets may be accessed.
     pub fn started(&self, targets: &[usize]) {
-        targets.iter().for_each(|target| self.targets[*target].store(STARTED, Ordering::Relaxed));
+        targets.iter().for_each(|target| self.targets.set(*target, STARTED));
         self.set(Access::Started);
     }
 
@@ -255,14 +309,14 @@ impl Epochs {
     /// `MPI_ERR_RMA_SYNC`.
     pub fn check_complete(&self) -> Result<Vec<usize>> {
         match self.access() {
-            Access::Started => Ok(self.open()),
+            Access::Started => Ok(self.targets.open()),
             other => Err(wrong(other, "MPI_Win_start")),
         }
     }
 
     /// They may be accessed no more.
     pub fn completed(&self) {
-        self.targets.iter().for_each(|target| target.store(CLOSED, Ordering::Relaxed));
+        self.targets.close_all();
         self.set(Access::None);
     }
 
@@ -281,6 +335,32 @@ impl Epochs {
         }
     }
 
+    /// Whether the access epoch permits a fence.
+    #[inline(always)]
+    pub(super) fn permits_fence(&self) -> bool {
+        matches!(self.access(), Access::None | Access::Fence | Access::FenceUsed)
+    }
+
+    /// Whether a target may certainly be locked now.
+    #[inline(always)]
+    pub(super) fn permits_lock(&self, target: usize) -> bool {
+        match self.access() {
+            Access::None | Access::Fence => true,
+            Access::Locks => !self.is_open(target),
+            _ => false,
+        }
+    }
+
+    /// How a target is certainly locked that may be unlocked now; nothing where no lock is to be given back.
+    #[inline(always)]
+    pub(super) fn permits_unlock(&self, target: usize) -> Option<LockKind> {
+        match (self.access(), self.targets.get(target)) {
+            (Access::Locks, EXCLUSIVE) => Some(LockKind::Exclusive),
+            (Access::Locks, SHARED) => Some(LockKind::Shared),
+            _ => None,
+        }
+    }
+
     /// A target is locked.
     pub fn lock(&self, target: usize, kind: LockKind, no_check: bool) {
         let state = match (no_check, kind) {
@@ -288,7 +368,7 @@ impl Epochs {
             (_, LockKind::Exclusive) => EXCLUSIVE,
             (_, LockKind::Shared) => SHARED,
         };
-        self.targets[target].store(state, Ordering::Relaxed);
+        self.targets.set(target, state);
         self.change(|locked| (Access::Locks, locked + 1));
     }
 
@@ -297,7 +377,7 @@ impl Epochs {
     /// # Errors
     /// `MPI_ERR_RMA_SYNC`.
     pub fn check_unlock(&self, target: usize) -> Result<Locked> {
-        match (self.access(), self.targets[target].load(Ordering::Relaxed)) {
+        match (self.access(), self.targets.get(target)) {
             (Access::Locks, EXCLUSIVE) => Ok(Locked::Exclusive),
             (Access::Locks, SHARED) => Ok(Locked::Shared),
             (Access::Locks, UNCHECKED) => Ok(Locked::Unchecked),
@@ -311,7 +391,7 @@ impl Epochs {
 
     /// A target is locked no more.
     pub fn unlock(&self, target: usize) {
-        self.targets[target].store(CLOSED, Ordering::Relaxed);
+        self.targets.set(target, CLOSED);
         self.change(|locked| match locked {
             0 | 1 => (Access::None, 0),
             more => (Access::Locks, more - 1),
@@ -328,8 +408,7 @@ impl Epochs {
 
     /// All targets are locked.
     pub fn lock_all(&self, no_check: bool) {
-        let state = if no_check { UNCHECKED } else { SHARED };
-        self.targets.iter().for_each(|target| target.store(state, Ordering::Relaxed));
+        self.has_all.store(!no_check, Ordering::Relaxed);
         self.set(Access::LockAll);
     }
 
@@ -339,7 +418,7 @@ impl Epochs {
     /// `MPI_ERR_RMA_SYNC`.
     pub fn check_unlock_all(&self) -> Result<bool> {
         match self.access() {
-            Access::LockAll => Ok(self.targets.iter().any(|at| at.load(Ordering::Relaxed) == SHARED)),
+            Access::LockAll => Ok(self.has_all.load(Ordering::Relaxed)),
             other => Err(wrong(other, "MPI_Win_lock_all")),
         }
     }
@@ -384,6 +463,7 @@ fn ends_other(access: Access) -> Error {
     let end = match access {
         Access::Started => "MPI_Win_complete",
         Access::Locks => "MPI_Win_unlock",
+        Access::Freed => "a window that is there",
         _ => "MPI_Win_unlock_all",
     };
     wrong(access, end)
@@ -416,6 +496,21 @@ mod tests {
         assert_eq!(epochs.check_complete().unwrap(), [1]);
         epochs.completed();
         refused(epochs.check_complete());
+    }
+
+    #[test]
+    fn targets_far_apart_are_open_by_themselves() {
+        let members = 3 * CHUNK + 5;
+        let epochs = Epochs::new(members);
+        let targets = [0, CHUNK - 1, CHUNK, 3 * CHUNK + 4];
+        epochs.started(&targets);
+        assert_eq!(epochs.check_complete().unwrap(), targets);
+        assert!(epochs.permits(CHUNK) && !epochs.permits(2 * CHUNK) && !epochs.permits(1));
+        epochs.completed();
+        assert!(!epochs.permits(CHUNK));
+        epochs.lock_all(true);
+        assert!(epochs.permits(2 * CHUNK) && epochs.locked().unwrap().is_none());
+        assert!(!epochs.permits_flush(Some(members as i32)) && !epochs.check_unlock_all().unwrap());
     }
 
     #[test]
@@ -452,7 +547,7 @@ mod tests {
         refused(epochs.check_lock_all());
         refused(epochs.check_unlock(2));
         refused(epochs.check_free(false));
-        assert_eq!(epochs.locked().unwrap(), [0, 1]);
+        assert_eq!(epochs.locked().unwrap(), Some(vec![0, 1]));
         assert_eq!(epochs.check_unlock(1).unwrap(), Locked::Exclusive);
         epochs.unlock(1);
         assert_eq!(epochs.check_unlock(0).unwrap(), Locked::Unchecked);
@@ -465,5 +560,13 @@ mod tests {
         epochs.completed();
         epochs.check_free(false).unwrap();
         refused(epochs.check_free(true));
+        epochs.freed();
+        refused(epochs.check(1, false));
+        refused(epochs.check_lock(1));
+        refused(epochs.check_lock_all());
+        refused(epochs.check_fence(false));
+        refused(epochs.check_start());
+        refused(epochs.check_free(false));
+        assert!(!epochs.permits(1) && !epochs.permits_flush(Some(1)));
     }
 }

@@ -9,8 +9,8 @@
 //!               +-- anywhere else: packets           core/onesided, done by the method or by the owner
 //! ```
 //!
-//! Parts: `short`, what is over in a few instructions; `epoch`, which calls are in order; `place`, where the elements of an
-//! access lie; `direct`, operations on mapped memory; `words`, locks there; `packets`, operations elsewhere. Nothing here blocks: `world` waits.
+//! Parts: `short`, what is over in a few instructions; `epoch`, which calls are in order; `parts`, the memory of the members;
+//! `place`, where the elements of an access lie; `hints`; `direct`, operations on mapped memory; `words`, locks, fences and epochs there; `packets`, operations elsewhere. Nothing here blocks: `world` waits.
 //!
 //! What must stay true: all members of a window do all atomic operations on an element by one mechanism. Either the memory
 //! of all members is mapped by all of them, and each member does them itself: by a step of the processor where it has one
@@ -20,7 +20,11 @@
 
 mod direct;
 mod epoch;
+#[cfg(test)]
+mod epoch_tests;
+mod hints;
 mod packets;
+mod parts;
 mod place;
 mod short;
 #[cfg(test)]
@@ -42,12 +46,16 @@ use crate::ids::{PROC_NULL, Peer, RequestId, Wrong};
 use crate::info::Info;
 use crate::onesided::{RemoteKey, RemoteMemory};
 
+pub(crate) use direct::Operands;
 pub use direct::Update;
 pub use epoch::{Assert, Epochs, LockKind, Locked};
-pub use packets::{Operations, Origin, Traffic};
+pub use hints::Hints;
+pub(crate) use hints::{Facts, alignment, noncontiguous};
+pub use packets::{Operations, Origin, Targets, Traffic};
+pub(crate) use parts::Parts;
 pub use place::{At, Place};
 pub use short::Spot;
-pub use words::{Words, control};
+pub use words::{EpochWords, Heeded, Word, Words, control};
 
 /// An error handler of the API layer that has made the window; the engine only hands it on.
 pub type Handler = Arc<dyn Any + Send + Sync>;
@@ -78,9 +86,8 @@ impl Flavor {
 }
 
 /// The memory of one member.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
-    pub(crate) peer: Peer,
     /// By which its owner knows it, where packets reach it.
     pub(crate) key: RemoteKey,
     /// Where the method that leads to its owner finds it, if it reads and writes memory by itself.
@@ -100,34 +107,42 @@ pub(crate) struct Part {
 pub(crate) enum Memory {
     /// The program does that.
     Program,
-    /// Of this member.
-    Block(#[allow(dead_code, reason = "kept for what peers write to it")] Block),
-    /// Of all members, mapped by all of them.
-    Mapped(Mapped),
+    /// Of this member, for what peers write to it, until the window is freed.
+    Block(Mutex<Option<Block>>),
+    /// Of all members, mapped by all of them, and what has been heeded of its words.
+    Mapped(Mapped, Heeded),
 }
 
 /// An exposure epoch that `MPI_Win_post` has begun: what ends it.
-#[derive(Debug, Default)]
-pub(crate) struct Exposure {
-    /// Receives of the word that an origin is done, and sends of the word that it may begin.
-    pub(crate) requests: Vec<RequestId>,
+#[derive(Debug)]
+pub(crate) enum Exposure {
+    /// Words of these origins in mapped memory.
+    Words(Vec<usize>),
+    /// Messages.
+    Messages {
+        /// Receives of the word that an origin is done, and sends of the word that it may begin.
+        requests: Vec<RequestId>,
+        /// The former, with the origins' ranks.
+        completed: Vec<(usize, RequestId)>,
+        /// Why an origin could not be told, or has not told.
+        failed: Option<Error>,
+    },
 }
 
 /// A window.
 pub struct Window {
     comm: Arc<Comm>,
     flavor: Flavor,
-    parts: Box<[Part]>,
+    parts: Parts,
     memory: Memory,
     /// What is mapped here of the memory of members on this node, for puts and gets.
-    #[allow(dead_code, reason = "kept for the parts that lie there")]
     near: Vec<Mapped>,
     epochs: Epochs,
     flushes: short::Flushes,
     traffic: Arc<Traffic>,
     pub(crate) exposure: Mutex<Option<Exposure>>,
     name: Mutex<String>,
-    info: Info,
+    hints: Hints,
     attributes: Attributes,
     handler: Mutex<Option<Handler>>,
 }
@@ -139,18 +154,26 @@ impl fmt::Debug for Window {
 }
 
 impl Window {
-    /// `comm` is the window's own.
+    /// `comm` is the window's own; `given`: the hints of the program; `apart`: the memory of each member begins at a place of its
+    /// own, and not behind that of the one before.
     pub(crate) fn new(
         comm: Arc<Comm>,
         flavor: Flavor,
-        parts: Vec<Part>,
+        parts: Parts,
         (memory, near): (Memory, Vec<Mapped>),
+        (given, apart): (&Info, bool),
     ) -> Self {
-        let (epochs, traffic) = (Epochs::new(parts.len()), Arc::new(Traffic::new(parts.len())));
+        let facts = Facts {
+            apart,
+            same_size: parts.different().all(|part| part.size == parts[0].size),
+            same_unit: parts.different().all(|part| part.unit == parts[0].unit),
+        };
+        let hints = Hints::new(flavor, facts, given);
+        let (epochs, traffic) = (Epochs::new(parts.len()), Arc::new(Traffic::default()));
         Self {
             comm,
             flavor,
-            parts: parts.into(),
+            parts,
             memory,
             near,
             epochs,
@@ -158,10 +181,20 @@ impl Window {
             traffic,
             exposure: Mutex::default(),
             name: Mutex::default(),
-            info: Info::new(),
+            hints,
             attributes: Attributes::default(),
             handler: Mutex::default(),
         }
+    }
+
+    /// A window whose members have so many bytes each under the same key, in units of `unit`: tests count what it takes.
+    #[doc(hidden)]
+    pub fn alike(comm: Arc<Comm>, size: u64, unit: u64) -> Self {
+        let key = RemoteKey { slot: 0, generation: 1 };
+        let members = comm.size() as usize;
+        let part = Part { key, memory: None, size, unit, base: None, start: 0 };
+        let parts = Parts::of(members, std::iter::repeat_n(part, members));
+        Self::new(comm, Flavor::Create, parts, (Memory::Program, Vec::new()), (&Info::new(), false))
     }
 
     /// The members, in a communicator of the window's own.
@@ -187,8 +220,14 @@ impl Window {
 
     /// The members' memory.
     #[inline]
-    pub(crate) fn parts(&self) -> &[Part] {
+    pub(crate) fn parts(&self) -> &Parts {
         &self.parts
+    }
+
+    /// The process with a rank.
+    #[inline]
+    pub(crate) fn peer(&self, rank: usize) -> Peer {
+        self.comm.group().peer(rank as u32).unwrap_or(Peer(u32::MAX))
     }
 
     /// What goes on by packets.
@@ -200,7 +239,16 @@ impl Window {
     #[inline]
     pub(crate) fn mapped(&self) -> Option<&Mapped> {
         match &self.memory {
-            Memory::Mapped(mapped) => Some(mapped),
+            Memory::Mapped(mapped, _) => Some(mapped),
+            Memory::Program | Memory::Block(_) => None,
+        }
+    }
+
+    /// The words of fences and epochs in memory that all members have mapped, and what has been heeded of them.
+    #[inline]
+    pub(crate) fn epoch_words(&self) -> Option<(EpochWords<'_>, &Heeded)> {
+        match &self.memory {
+            Memory::Mapped(mapped, heeded) => Some((EpochWords::of(mapped, self.parts.len()), heeded)),
             Memory::Program | Memory::Block(_) => None,
         }
     }
@@ -222,8 +270,8 @@ impl Window {
             return Err(Error::invalid(ErrorClass::RmaFlavor, "win", "a dynamic window", expected));
         }
         let part = match rank {
-            PROC_NULL => match self.parts.iter().find(|part| part.size > 0) {
-                Some(part) => part,
+            PROC_NULL => match (0..self.parts.len()).find(|rank| self.parts[*rank].size > 0) {
+                Some(rank) => &self.parts[rank],
                 None => return Ok((0, 0, 1)),
             },
             rank => &self.parts[self.target(rank)?],
@@ -240,6 +288,23 @@ impl Window {
     /// `MPI_ERR_RMA_SYNC`.
     pub fn check_free(&self) -> Result<()> {
         self.epochs.check_free(lock(&self.exposure).is_some())
+    }
+
+    /// The library's memory that peers reach without this process knowing.
+    pub(crate) fn has_block(&self) -> bool {
+        matches!(self.memory, Memory::Block(_))
+    }
+
+    /// The window has been freed, and no peer accesses its memory any more: that goes now, however long a thread keeps the
+    /// window that it used last.
+    pub(crate) fn let_go(&self) {
+        self.epochs.freed();
+        match &self.memory {
+            Memory::Program => {}
+            Memory::Block(block) => drop(lock(block).take()),
+            Memory::Mapped(mapped, _) => mapped.let_go(),
+        }
+        self.near.iter().for_each(Mapped::let_go);
     }
 
     /// The member with a rank.
@@ -291,8 +356,8 @@ impl Window {
     }
 
     /// The hints.
-    pub fn info(&self) -> &Info {
-        &self.info
+    pub fn hints(&self) -> &Hints {
+        &self.hints
     }
 
     /// The attributes.

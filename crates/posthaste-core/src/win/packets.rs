@@ -5,7 +5,7 @@
 //! `request/complete.rs`, when all its parts have. The first error of an operation without a request stays with its target
 //! until the synchronisation that completes it tells it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use super::place::{At, Place};
@@ -18,9 +18,19 @@ use crate::onesided::{Atomic, Done, OneSided, Target, Token};
 use crate::pt2pt::Engine;
 use crate::request::{Composite, Status, complete, composite};
 
-/// What goes on between one member of a window and its targets. It changes under the lock of the window's VCI.
-#[derive(Debug)]
-pub struct Traffic(Mutex<Vec<Course>>);
+/// What goes on between one member of a window and those targets with which anything does. It changes under the lock of the
+/// window's VCI.
+#[derive(Debug, Default)]
+pub struct Traffic(Mutex<BTreeMap<usize, Course>>);
+
+/// Some targets of a window.
+#[derive(Clone, Copy, Debug)]
+pub enum Targets<'a> {
+    /// All members.
+    All,
+    /// Those with these ranks.
+    These(&'a [usize]),
+}
 
 #[derive(Clone, Debug, Default)]
 struct Course {
@@ -33,15 +43,16 @@ struct Course {
     error: Option<Error>,
 }
 
-impl Traffic {
-    pub(super) fn new(members: usize) -> Self {
-        Self(Mutex::new(vec![Course::default(); members]))
+impl Course {
+    fn is_busy(&self) -> bool {
+        self.dirty || self.open > 0 || self.asked > 0
     }
+}
 
+impl Traffic {
     /// Whether the buffers of all operations towards a target are the program's again, and all questions are answered.
     pub fn is_quiet(&self, target: usize) -> bool {
-        let course = &lock(&self.0)[target];
-        course.open == 0 && course.asked == 0
+        lock(&self.0).get(&target).is_none_or(|course| course.open == 0 && course.asked == 0)
     }
 
     /// What went wrong with an operation of which nobody has been told.
@@ -49,24 +60,37 @@ impl Traffic {
     /// # Errors
     /// That.
     pub fn outcome(&self, target: usize) -> Result<()> {
-        lock(&self.0)[target].error.take().map_or(Ok(()), Err)
+        let mut error = None;
+        if lock(&self.0).contains_key(&target) {
+            self.change(target, |course| error = course.error.take());
+        }
+        error.map_or(Ok(()), Err)
     }
 
     /// The targets that may not have done everything.
     pub fn dirty(&self, targets: &[usize]) -> Vec<usize> {
         let courses = lock(&self.0);
-        targets.iter().copied().filter(|target| courses[*target].dirty).collect()
+        let is_dirty = |target: &usize| courses.get(target).is_some_and(|course| course.dirty);
+        targets.iter().copied().filter(is_dirty).collect()
     }
 
-    /// Those of these targets with something under way, be it that of another thread, or not flushed.
-    pub fn busy(&self, targets: &[usize]) -> Vec<usize> {
+    /// Those of these targets, or of all, with something under way, be it that of another thread, or not flushed, or with an error
+    /// that nobody has been told of.
+    pub fn busy(&self, targets: Targets<'_>) -> Vec<usize> {
         let courses = lock(&self.0);
-        let is_busy = |course: &Course| course.dirty || course.open > 0 || course.asked > 0;
-        targets.iter().copied().filter(|target| is_busy(&courses[*target])).collect()
+        match targets {
+            Targets::All => courses.keys().copied().collect(),
+            Targets::These(these) => these.iter().copied().filter(|at| courses.contains_key(at)).collect(),
+        }
     }
 
     fn change(&self, target: usize, change: impl FnOnce(&mut Course)) {
-        change(&mut lock(&self.0)[target]);
+        let mut courses = lock(&self.0);
+        let course = courses.entry(target).or_default();
+        change(course);
+        if !course.is_busy() && course.error.is_none() {
+            courses.remove(&target);
+        }
     }
 }
 
@@ -75,6 +99,9 @@ impl Traffic {
 pub struct Operations {
     open: HashMap<u64, Open>,
     last: u64,
+    /// Windows that were freed after a member was lost. Other members may not have heard of that, and still write to memory that
+    /// is the library's, so it stays until the engine ends.
+    kept: Vec<Arc<Window>>,
 }
 
 #[derive(Debug)]
@@ -119,6 +146,11 @@ impl Operations {
     pub fn sealed(engine: &mut Engine, request: RequestId) {
         let Engine { requests, finished, .. } = engine;
         complete::part_ended(requests, finished, request, Status::EMPTY, false);
+    }
+
+    /// The memory of a window is not given back.
+    pub fn keep(&mut self, window: &Arc<Window>) {
+        self.kept.push(window.clone());
     }
 
     /// Writes to a target.
@@ -208,7 +240,7 @@ impl Operations {
         start: impl FnOnce(&mut OneSided, &mut Methods, Target, Token) -> Result<()>,
     ) -> Result<()> {
         let part = &window.parts()[place.target];
-        let (peer, key, offset) = (part.peer, part.key, place.offset.wrapping_add(by) as u64);
+        let (peer, key, offset) = (window.peer(place.target), part.key, place.offset.wrapping_add(by) as u64);
         let target = Target { peer, key, memory: part.memory, offset };
         let ends = request.map_or(Ends::Operation, Ends::Part);
         let token = self.begin(window, place.target, ends);
@@ -239,9 +271,8 @@ impl Operations {
         target: usize,
     ) -> Result<()> {
         window.traffic().change(target, |course| course.dirty = false);
-        self.ask(engine, window, target, |onesided, token| {
-            onesided.flush(methods, window.parts()[target].peer, token)
-        })
+        let of = (window.peer(target), window.parts()[target].key);
+        self.ask(engine, window, target, |onesided, token| onesided.flush(methods, of, token))
     }
 
     /// Asks for the lock of a target.
@@ -255,9 +286,9 @@ impl Operations {
         window: &Window,
         (target, kind): (usize, LockKind),
     ) -> Result<()> {
-        let part = &window.parts()[target];
+        let of = (window.peer(target), window.parts()[target].key);
         self.ask(engine, window, target, |onesided, token| {
-            onesided.lock(methods, (part.peer, part.key), kind == LockKind::Exclusive, token)
+            onesided.lock(methods, of, kind == LockKind::Exclusive, token)
         })
     }
 
@@ -266,8 +297,8 @@ impl Operations {
     /// # Errors
     /// The peer is lost.
     pub fn unlock(engine: &mut Engine, methods: &mut Methods, window: &Window, target: usize) -> Result<()> {
-        let part = &window.parts()[target];
-        engine.with_onesided(|onesided, _| onesided.unlock(methods, (part.peer, part.key)))
+        let of = (window.peer(target), window.parts()[target].key);
+        engine.with_onesided(|onesided, _| onesided.unlock(methods, of))
     }
 
     fn ask(

@@ -8,14 +8,13 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use posthaste_os::mapped::Atom;
 
-use super::direct::add_doubles;
-use super::{Part, Window};
+use super::{LockKind, Part, Window, Words, direct};
 use crate::buffer::Run;
 use crate::datatype::{Builtin, Class, Kind};
 use crate::op::Predefined;
 
-/// Flushes of which one looks whether there is progress to be made: a program may wait by flushes alone for what only its own
-/// progress brings about.
+/// Flushes and unlocks of which one looks whether there is progress to be made: a program may wait by them alone for what only its
+/// own progress brings about.
 const FLUSHES: u32 = 64;
 
 /// Where an access goes: the rank and the displacement, in units of the target.
@@ -27,7 +26,7 @@ pub struct Spot {
     pub disp: i64,
 }
 
-/// The flushes that were short.
+/// The flushes and unlocks that were asked for.
 #[derive(Debug, Default)]
 pub(super) struct Flushes(AtomicU32);
 
@@ -75,8 +74,12 @@ impl Window {
             _ => Numbers::Others,
         };
         let was = match (op, kind) {
+            (_, Numbers::Doubles) => {
+                let Some(was) = self.update_double(atom, op, operand, at.rank as usize) else { return false };
+                was
+            }
             (Predefined::Sum, Numbers::Integers | Numbers::Addresses) => atom.fetch_add(operand),
-            (Predefined::Sum, Numbers::Doubles) => add_doubles(atom, operand),
+            _ if !direct::steps(element) => return false,
             (Predefined::Replace, _) => atom.swap(operand),
             (Predefined::NoOp, _) => atom.load(),
             (Predefined::Band, Numbers::Integers) => atom.fetch_and(operand),
@@ -104,16 +107,79 @@ impl Window {
         true
     }
 
+    /// Changes a double under the lock of its target, unless somebody has that; what it was.
+    #[inline]
+    fn update_double(&self, atom: Atom<'_>, op: Predefined, operand: u64, target: usize) -> Option<u64> {
+        let combined = |was: u64| match op {
+            Predefined::Sum => Some((f64::from_bits(was) + f64::from_bits(operand)).to_bits()),
+            Predefined::Replace => Some(operand),
+            Predefined::NoOp => Some(was),
+            _ => None,
+        };
+        let words = self.mapped().map(|memory| Words::of(memory, target)).filter(|words| words.try_busy())?;
+        let was = atom.load();
+        let new = combined(was);
+        if let Some(new) = new.filter(|new| *new != was) {
+            atom.store(new);
+        }
+        words.idle();
+        new.map(|_| was)
+    }
+
+    /// `MPI_Win_lock`, if the lock of mapped memory is free. Whether it is taken.
+    #[inline]
+    pub fn lock_now(&self, rank: i32, kind: LockKind) -> bool {
+        let Some(memory) = self.mapped() else { return false };
+        let target = rank as u32 as usize;
+        if target >= self.parts.len() || self.hints.no_locks() || !self.epochs.permits_lock(target) {
+            return false;
+        }
+        let is_taken = Words::of(memory, target).try_lock(self.comm.rank() as u32, kind.is_exclusive());
+        if is_taken {
+            self.epochs.lock(target, kind, false);
+        }
+        is_taken
+    }
+
+    /// `MPI_Win_unlock` of a lock of mapped memory. `None`: it has to go the general way; else whether somebody waits for the lock,
+    /// who is to be woken.
+    #[inline]
+    pub fn unlock_now(&self, rank: i32) -> Option<bool> {
+        let (memory, target) = (self.mapped()?, rank as u32 as usize);
+        if target >= self.parts.len() {
+            return None;
+        }
+        let kind = self.epochs.permits_unlock(target)?;
+        if self.is_time_for_progress() {
+            return None;
+        }
+        self.epochs.unlock(target);
+        // What was done under the lock comes before the step that gives it back.
+        Some(Words::of(memory, target).unlock(kind.is_exclusive()))
+    }
+
+    /// One call in some goes the general way, which makes progress.
+    #[inline(always)]
+    pub(crate) fn is_time_for_progress(&self) -> bool {
+        let calls = self.flushes.0.load(Ordering::Relaxed).wrapping_add(1);
+        self.flushes.0.store(calls, Ordering::Relaxed);
+        calls.is_multiple_of(FLUSHES)
+    }
+
+    /// Whether a fence is certainly in order now.
+    #[inline]
+    pub(crate) fn permits_fence(&self) -> bool {
+        self.epochs.permits_fence() && super::lock(&self.exposure).is_none()
+    }
+
     /// `MPI_Win_flush` and its kin, if all that was started is over already. Whether it is.
     #[inline]
     pub fn flush_now(&self, target: Option<i32>) -> bool {
         if self.mapped().is_none() || !self.epochs.permits_flush(target) {
             return false;
         }
-        let flushes = self.flushes.0.load(Ordering::Relaxed).wrapping_add(1);
-        self.flushes.0.store(flushes, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        !flushes.is_multiple_of(FLUSHES)
+        !self.is_time_for_progress()
     }
 
     /// The part of a target, and where in it so many bytes lie, if they may be accessed.
@@ -155,17 +221,16 @@ mod tests {
     use super::*;
     use crate::buffer::{OwnedBuf, UserBuf};
     use crate::comm::Comm;
-    use crate::ids::Peer;
+    use crate::info::Info;
     use crate::named::Named;
     use crate::onesided::RemoteKey;
-    use crate::win::{Flavor, Memory, control};
+    use crate::win::{Flavor, Heeded, Memory, Parts, control};
 
     /// A window of two members of 64 bytes, in units of 8.
     fn window() -> Window {
         let start = control(2);
         let (mapped, _) = Mapped::create(start + 128).unwrap();
         let part = |rank: usize| Part {
-            peer: Peer(rank as u32),
             key: RemoteKey { slot: u32::MAX, generation: 0 },
             memory: None,
             size: 64,
@@ -173,8 +238,14 @@ mod tests {
             base: Some(UserBuf::mapped(&mapped, start + 64 * rank)),
             start: start + 64 * rank,
         };
-        let (comm, parts) = (Arc::new(Comm::world(0, 2)), vec![part(0), part(1)]);
-        Window::new(comm, Flavor::Allocate, parts, (Memory::Mapped(mapped), Vec::new()))
+        let (comm, parts) = (Arc::new(Comm::world(0, 2)), Parts::of(2, [part(0), part(1)].into_iter()));
+        Window::new(
+            comm,
+            Flavor::Allocate,
+            parts,
+            (Memory::Mapped(mapped, Heeded::new([None; 2].into_iter())), Vec::new()),
+            (&Info::new(), true),
+        )
     }
 
     fn all(buf: &OwnedBuf) -> Run {
@@ -211,7 +282,7 @@ mod tests {
         assert!(window.get_now(all(&back), to(1, 7)) && value(&back) == 77);
         assert!(!window.flush_now(Some(1)), "no lock is held");
         window.epochs().fenced(true);
-        window.epochs().lock(1, crate::win::LockKind::Shared, false);
+        window.epochs().lock(1, LockKind::Shared, false);
         assert!(!window.put_now(all(&data), to(0, 0)) && window.put_now(all(&data), to(1, 0)));
         assert!(window.flush_now(Some(1)) && window.flush_now(None));
         assert!(!window.flush_now(Some(0)) && !window.flush_now(Some(2)));
@@ -222,6 +293,33 @@ mod tests {
         let window = window();
         window.epochs().lock_all(false);
         assert_eq!((0..640).filter(|_| !window.flush_now(None)).count(), 10);
+    }
+
+    #[test]
+    fn a_lock_that_is_free_is_taken_at_once() {
+        let window = window();
+        assert!(window.unlock_now(1).is_none(), "no lock is held");
+        assert!(window.lock_now(1, LockKind::Exclusive) && !window.lock_now(1, LockKind::Shared));
+        assert!(!window.lock_now(2, LockKind::Shared) && !window.lock_now(-1, LockKind::Shared));
+        assert!(window.lock_now(0, LockKind::Shared), "of another target");
+        let words = Words::of(window.mapped().unwrap(), 1);
+        words.waits(false);
+        assert_eq!((window.unlock_now(1), window.unlock_now(0)), (Some(true), Some(false)));
+        assert!(window.unlock_now(0).is_none() && words.is_free(true));
+        words.waits_no_more(false);
+        window.epochs().lock_all(false);
+        assert!(!window.lock_now(1, LockKind::Shared) && window.unlock_now(1).is_none());
+        window.epochs().completed();
+        let long = |_: &i32| {
+            window.lock_now(1, LockKind::Shared);
+            let is_long = window.unlock_now(1).is_none();
+            if is_long {
+                window.epochs().unlock(1);
+                words.unlock(false);
+            }
+            is_long
+        };
+        assert_eq!((0..640).filter(long).count(), 10, "these make progress");
     }
 
     #[test]

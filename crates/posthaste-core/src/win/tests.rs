@@ -12,7 +12,7 @@ use crate::progress::Vci;
 use crate::testing::{Bench, CALM, ROUGH};
 use crate::trace::Counter;
 
-const MEMBERS: usize = 3;
+pub(super) const MEMBERS: usize = 3;
 /// Elements of each member's memory.
 const ELEMENTS: u64 = 40;
 /// Behind those that exclusive holders use: elements to which shared holders add.
@@ -41,10 +41,12 @@ enum Doing {
 
 /// What memory the members have, and how they reach that of others.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Reach {
+pub(super) enum Reach {
     /// The method reads and writes it by itself, unless the weather is against that.
     Transport,
     Packets,
+    /// Each of them by one of the two.
+    Mixed,
     /// Memory that is attached, which is reached by packets.
     Attached,
 }
@@ -59,61 +61,77 @@ struct Story {
     /// Buffers in use, and what they must hold when their operations are done.
     buffers: Vec<Vec<(OwnedBuf, Option<Vec<u32>>)>>,
     mutant: Mutant,
+    /// Members that cannot reach each other any more.
+    cut: Option<(usize, usize)>,
 }
 
-type Wrong = std::result::Result<(), String>;
+pub(super) type Wrong = std::result::Result<(), String>;
 
-fn words(bytes: &[u8]) -> Vec<u32> {
+pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
-fn filled(values: &[u32]) -> OwnedBuf {
+pub(super) fn filled(values: &[u32]) -> OwnedBuf {
     let mut buf = OwnedBuf::new(4 * values.len());
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     buf.sink().copy_from(&bytes);
     buf
 }
 
-fn element() -> &'static crate::datatype::Builtin {
+pub(super) fn element() -> &'static crate::datatype::Builtin {
     crate::datatype::Builtin::of(Named::Unsigned)
+}
+
+/// The window of each member on memory that the members have.
+pub(super) fn windows(bench: &mut Bench, memories: &[OwnedBuf], reach: Reach) -> Vec<Arc<Window>> {
+    let mut parts = Vec::new();
+    for (rank, memory) in memories.iter().enumerate() {
+        let all = Segment::contiguous(memory.user_buf(), memory.len() as u64);
+        let Vci { engine, methods, .. } = &mut bench.vcis[rank];
+        let key = engine.with_onesided(|onesided, _| {
+            if reach != Reach::Attached {
+                return onesided.expose(&all).unwrap();
+            }
+            let key = onesided.expose_attached();
+            onesided.attach(key, &all).unwrap();
+            key
+        });
+        let size = memory.len() as u64;
+        let other = Peer((rank + 1) as u32 % MEMBERS as u32);
+        let memory = engine.with_onesided(|onesided, _| onesided.memory_for(methods, key, other));
+        parts.push(Part { key, memory, size, unit: 4, base: None, start: 0 });
+    }
+    let flavor = if reach == Reach::Attached { Flavor::Dynamic } else { Flavor::Create };
+    let reached = |part: &Part| {
+        let by_itself = match reach {
+            Reach::Transport => true,
+            Reach::Packets | Reach::Attached => false,
+            Reach::Mixed => bench.network.random(2) == 0,
+        };
+        Part { memory: part.memory.filter(|_| by_itself), ..*part }
+    };
+    let window = |rank: usize| {
+        let comm = Arc::new(Comm::world(rank as u32, MEMBERS as u32));
+        let (parts, memory) = (Parts::of(MEMBERS, parts.iter().map(reached)), (Memory::Program, Vec::new()));
+        Arc::new(Window::new(comm, flavor, parts, memory, (&Info::new(), false)))
+    };
+    (0..MEMBERS).map(window).collect()
 }
 
 impl Story {
     fn new(mut bench: Bench, reach: Reach, mutant: Mutant) -> Self {
         let memories: Vec<OwnedBuf> =
             (0..MEMBERS).map(|_| filled(&vec![0; (ELEMENTS + SHARED) as usize])).collect();
-        let mut parts = Vec::new();
-        for (rank, memory) in memories.iter().enumerate() {
-            let all = Segment::contiguous(memory.user_buf(), memory.len() as u64);
-            let Vci { engine, methods, .. } = &mut bench.vcis[rank];
-            let key = engine.with_onesided(|onesided, _| match reach {
-                Reach::Transport | Reach::Packets => onesided.expose(&all).unwrap(),
-                Reach::Attached => {
-                    let key = onesided.expose_attached();
-                    onesided.attach(key, &all).unwrap();
-                    key
-                }
-            });
-            let size = memory.len() as u64;
-            let other = Peer((rank + 1) as u32 % MEMBERS as u32);
-            let memory = engine.with_onesided(|onesided, _| onesided.memory_for(methods, key, other));
-            let memory = memory.filter(|_| reach == Reach::Transport);
-            let peer = Peer(rank as u32);
-            parts.push(Part { peer, key, memory, size, unit: 4, base: None, start: 0 });
-        }
-        let flavor = if reach == Reach::Attached { Flavor::Dynamic } else { Flavor::Create };
-        let window = |rank: usize| {
-            let comm = Arc::new(Comm::world(rank as u32, MEMBERS as u32));
-            Arc::new(Window::new(comm, flavor, parts.clone(), (Memory::Program, Vec::new())))
-        };
+        let windows = windows(&mut bench, &memories, reach);
         Self {
             bench,
-            windows: (0..MEMBERS).map(window).collect(),
+            windows,
             memories,
             model: vec![vec![0; (ELEMENTS + SHARED) as usize]; MEMBERS],
             doing: (0..MEMBERS).map(|_| Doing::Nothing).collect(),
             buffers: (0..MEMBERS).map(|_| Vec::new()).collect(),
             mutant,
+            cut: None,
         }
     }
 
@@ -122,9 +140,18 @@ impl Story {
     }
 
     /// Runs to the end; how much the methods have done by themselves.
-    fn run(mut self, epochs: u64) -> std::result::Result<u64, String> {
+    fn run(self, epochs: u64) -> std::result::Result<u64, String> {
+        self.run_until_cut(epochs, u64::MAX)
+    }
+
+    /// The same; after so many steps two members lose each other.
+    fn run_until_cut(mut self, epochs: u64, cut: u64) -> std::result::Result<u64, String> {
         let mut left = epochs;
-        for _ in 0..2_000_000 {
+        for step in 0..2_000_000 {
+            if step == cut {
+                self.bench.network.cut(Peer(0), Peer(1));
+                self.cut = Some((0, 1));
+            }
             let at = self.random(MEMBERS as u64) as usize;
             match self.doing[at] {
                 Doing::Nothing if left == 0 => {
@@ -153,29 +180,53 @@ impl Story {
         };
         self.windows[at].epochs().check_lock(target).unwrap();
         let Vci { engine, methods, operations, .. } = &mut self.bench.vcis[at];
-        operations.lock(engine, methods, &self.windows[at], (target, kind)).unwrap();
-        self.doing[at] = Doing::Locking(target, exclusive);
+        match operations.lock(engine, methods, &self.windows[at], (target, kind)) {
+            Ok(()) => self.doing[at] = Doing::Locking(target, exclusive),
+            Err(why) => self.bears(at, target, &why).unwrap(),
+        }
+    }
+
+    /// Whether what is at a target is known no more: an exclusive holder, or who shares it, may have been cut off.
+    fn is_torn(&self, target: usize) -> bool {
+        self.cut.is_some_and(|(a, b)| target == a || target == b)
+    }
+
+    /// An epoch ends with this: that is right where the two cannot reach each other, and nowhere else.
+    fn bears(&mut self, at: usize, target: usize, why: &Error) -> Wrong {
+        let are_cut = self.cut.is_some_and(|(a, b)| (at, target) == (a, b) || (at, target) == (b, a));
+        if !are_cut || why.class() != ErrorClass::ProcAborted {
+            return Err(why.to_string());
+        }
+        if !matches!(self.doing[at], Doing::Nothing | Doing::Locking(..)) {
+            self.windows[at].epochs().unlock(target);
+        }
+        self.buffers[at].clear();
+        self.doing[at] = Doing::Nothing;
+        Ok(())
     }
 
     fn go_on(&mut self, at: usize) -> Wrong {
         let window = self.windows[at].clone();
         match self.doing[at] {
             Doing::Locking(target, exclusive) if window.traffic().is_quiet(target) => {
-                window.traffic().outcome(target).map_err(|why| why.to_string())?;
+                if let Err(why) = window.traffic().outcome(target) {
+                    return self.bears(at, target, &why);
+                }
                 window.epochs().lock(target, LockKind::Shared, false);
                 self.doing[at] = Doing::Holding(target, exclusive, 1 + self.random(6));
             }
             Doing::Holding(target, exclusive, left) if left > 0 => {
-                if exclusive {
-                    self.operate(at, target)
-                } else {
-                    self.add(at, target)
+                let started = if exclusive { self.operate(at, target) } else { self.add(at, target) };
+                if let Err(why) = started {
+                    return self.bears(at, target, &why);
                 }
                 // Between operations on the same place, of which not all are atomic, the target is asked.
                 let flushes = exclusive || left == 1;
                 self.doing[at] = if flushes {
                     let Vci { engine, methods, operations, .. } = &mut self.bench.vcis[at];
-                    operations.flush(engine, methods, &window, target).unwrap();
+                    if let Err(why) = operations.flush(engine, methods, &window, target) {
+                        return self.bears(at, target, &why);
+                    }
                     Doing::Flushing(target, exclusive, left - 1)
                 } else {
                     Doing::Holding(target, exclusive, left - 1)
@@ -184,13 +235,16 @@ impl Story {
             Doing::Flushing(target, exclusive, left)
                 if window.traffic().is_quiet(target) || self.mutant == Mutant::Hurries =>
             {
-                window.traffic().outcome(target).map_err(|why| why.to_string())?;
+                if let Err(why) = window.traffic().outcome(target) {
+                    return self.bears(at, target, &why);
+                }
+                let is_torn = self.is_torn(target);
                 for (buffer, expected) in self.buffers[at].drain(..) {
                     let found = words(&buffer.source().to_vec());
                     if self.mutant == Mutant::Hurries {
                         std::mem::forget(buffer); // it may still be written to
                     }
-                    if expected.as_ref().is_some_and(|expected| *expected != found) {
+                    if expected.as_ref().is_some_and(|expected| *expected != found && !is_torn) {
                         return Err(format!("{at} fetches {found:?} from {target}, expected {expected:?}"));
                     }
                 }
@@ -199,9 +253,11 @@ impl Story {
             Doing::Holding(target, ..) => {
                 window.epochs().check_unlock(target).unwrap();
                 window.epochs().unlock(target);
-                let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
-                Operations::unlock(engine, methods, &window, target).unwrap();
                 self.doing[at] = Doing::Nothing;
+                let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
+                if let Err(why) = Operations::unlock(engine, methods, &window, target) {
+                    return self.bears(at, target, &why);
+                }
             }
             _ => {}
         }
@@ -223,7 +279,7 @@ impl Story {
         (target, first, datatype): (usize, u64, &Datatype),
         (operands, update): (Option<OwnedBuf>, Option<Update>),
         old: Option<(OwnedBuf, Option<Vec<u32>>)>,
-    ) {
+    ) -> Result<()> {
         let window = self.windows[at].clone();
         let to = At { rank: target as i32, disp: self.disp(target, first), count: 1, datatype };
         let place = window.locate(&to, datatype.size(), true).unwrap().unwrap();
@@ -231,7 +287,7 @@ impl Story {
         let (given, fetched) = (operands.as_ref().map(segment), old.as_ref().map(|(buf, _)| segment(buf)));
         let Vci { engine, methods, operations, .. } = &mut self.bench.vcis[at];
         let origin = &mut Origin { engine, methods, request: None };
-        match (given, fetched, update) {
+        let started = match (given, fetched, update) {
             (Some(data), None, None) => operations.put(origin, &window, (&to, place), &data),
             (None, Some(into), None) => operations.get(origin, &window, (&to, place), &into),
             (given, fetched, update) => {
@@ -239,14 +295,14 @@ impl Story {
                 let given = given.or(fetched.clone()).expect("operands");
                 operations.update(origin, &window, (&to, place), what, &given, fetched.as_ref())
             }
-        }
-        .unwrap();
+        };
         self.buffers[at].extend(operands.map(|buf| (buf, None)));
         self.buffers[at].extend(old);
+        started
     }
 
     /// A random operation of who has the memory to itself.
-    fn operate(&mut self, at: usize, target: usize) {
+    fn operate(&mut self, at: usize, target: usize) -> Result<()> {
         let count = 1 + self.random(6);
         let stride = 1 + self.random(3);
         let reach = (count - 1) * stride + 1;
@@ -275,39 +331,41 @@ impl Story {
         };
         match self.random(5) {
             0 => {
-                self.start(at, to, (Some(filled(&values)), None), None);
+                self.start(at, to, (Some(filled(&values)), None), None)?;
                 set(self, &|_, value| value);
             }
-            1 => self.start(at, to, (None, None), Some(result())),
+            1 => self.start(at, to, (None, None), Some(result()))?,
             2 if operation != Predefined::NoOp => {
-                self.start(at, to, (Some(filled(&values)), Some(Update::Combine(operation))), None);
+                self.start(at, to, (Some(filled(&values)), Some(Update::Combine(operation))), None)?;
                 set(self, &combined);
             }
             3 => {
                 let old = Some((filled(&[0]), Some(vec![was[0]])));
                 let expected = if self.random(2) == 0 { was[0] } else { was[0] ^ 1 };
                 let both = filled(&[expected, values[0]]);
-                self.start(at, (target, first, &unsigned), (Some(both), Some(Update::CompareAndSwap)), old);
+                self.start(at, (target, first, &unsigned), (Some(both), Some(Update::CompareAndSwap)), old)?;
                 if expected == was[0] {
                     self.model[target][first as usize] = values[0];
                 }
             }
             _ => {
                 let update = Some(Update::Combine(operation));
-                self.start(at, to, (Some(filled(&values)), update), Some(result()));
+                self.start(at, to, (Some(filled(&values)), update), Some(result()))?;
                 set(self, &combined);
             }
         }
+        Ok(())
     }
 
     /// An operation of who shares the memory.
-    fn add(&mut self, at: usize, target: usize) {
+    fn add(&mut self, at: usize, target: usize) -> Result<()> {
         let (place, value) = (ELEMENTS + self.random(SHARED), 1 + self.random(9) as u32);
         let unsigned = Datatype::from(Named::Unsigned);
         let old = (self.random(2) == 0).then(|| (filled(&[0]), None));
         let update = Some(Update::Combine(Predefined::Sum));
-        self.start(at, (target, place, &unsigned), (Some(filled(&[value])), update), old);
+        self.start(at, (target, place, &unsigned), (Some(filled(&[value])), update), old)?;
         self.model[target][place as usize] += value;
+        Ok(())
     }
 
     /// At the end the memory is as the model says.
@@ -315,7 +373,7 @@ impl Story {
         (0..10_000).for_each(|_| self.bench.step());
         for (rank, (memory, model)) in self.memories.iter().zip(&self.model).enumerate() {
             let found = words(&memory.source().to_vec());
-            if found != *model {
+            if found != *model && !self.is_torn(rank) {
                 return Err(format!("the memory of {rank} is {found:?}, expected {model:?}"));
             }
         }
@@ -323,7 +381,7 @@ impl Story {
     }
 }
 
-fn in_some_weather(seed: u64) -> Bench {
+pub(super) fn in_some_weather(seed: u64) -> Bench {
     Bench::new(seed, MEMBERS as u32, if seed.is_multiple_of(3) { CALM } else { ROUGH }, &Config::default())
 }
 
@@ -336,6 +394,19 @@ fn random_epochs_leave_what_the_model_says() {
             transfers += story.run(40).unwrap_or_else(|wrong| panic!("{reach:?}, seed {seed}: {wrong}"));
         }
         assert_eq!(transfers > 100, reach == Reach::Transport, "{reach:?}: {transfers} by the method");
+    }
+}
+
+/// Two members lose each other in the middle: what each does to the other ends with an error that says so, and with the third one
+/// all goes on as before.
+#[test]
+fn epochs_end_where_a_link_is_cut() {
+    for reach in [Reach::Packets, Reach::Attached] {
+        for seed in 1..=20 {
+            let story = Story::new(in_some_weather(seed), reach, Mutant::Honest);
+            let cut = 100 + 150 * seed;
+            story.run_until_cut(60, cut).unwrap_or_else(|wrong| panic!("{reach:?}, seed {seed}: {wrong}"));
+        }
     }
 }
 

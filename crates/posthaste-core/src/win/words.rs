@@ -1,124 +1,171 @@
-//! The words by which members of a window whose memory is mapped lock each other's memory: a line for each target, in front
-//! of the memory.
+//! Where the words lie by which members of a window whose memory is mapped synchronise: in front of the memory. Whoever waits looks
+//! at them, and whoever writes them takes no part of anybody else's time.
 //!
 //! ```text
-//!   0   lock      exclusive holder + 1 (high half) | shared holders (low half)
-//!   8   writers   members that wait for an exclusive lock
-//!   16  waiters   members that wait for any
-//!   24  busy      a member changes elements that the processor cannot change in one step
+//!   locks     a line for each target: LockWords
+//!   fences    a line for each member: how many fences it has come to
+//!   words     for each member a row, for each other one in it: how often that has posted to it, and completed to it
 //! ```
 //!
-//! A target takes no part in any of it. What must stay true: one exclusive holder or any number of shared ones; who waits
-//! has said so before it looks once more and sleeps, and who gives a lock back looks for waiters afterwards. Shared locks
-//! stand back behind who waits for an exclusive one.
+//! What must stay true: a word of a fence or of an epoch only grows, and only the member that it is of writes it. Who has written
+//! one rings whoever may sleep for it, as for a packet.
 
-use std::sync::atomic::Ordering;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use posthaste_os::lock_words::{LINE, LockWords};
 use posthaste_os::mapped::{Mapped, PAGE};
 
 use super::LockKind;
 
-/// Bytes of the words of one target: a cache line.
-const LINE: usize = 64;
-const LOCK: usize = 0;
-const WRITERS: usize = 8;
-const WAITERS: usize = 16;
-const BUSY: usize = 24;
-/// Where the exclusive holder stands.
-const HOLDER: u32 = 32;
+/// Bytes of the words of one member about another one.
+const PAIR: usize = 16;
 
 /// Bytes of the words of so many members, whole pages.
 pub fn control(members: usize) -> usize {
-    (members * LINE).next_multiple_of(PAGE)
+    row_at(members, members).next_multiple_of(PAGE)
+}
+
+/// Where the row of a member begins.
+fn row_at(members: usize, member: usize) -> usize {
+    2 * members * LINE + member * (members * PAIR).next_multiple_of(LINE)
 }
 
 /// The words of one target.
 #[derive(Clone, Copy, Debug)]
-pub struct Words<'a> {
-    memory: &'a Mapped,
-    at: usize,
-}
+pub struct Words<'a>(&'a LockWords);
 
 impl<'a> Words<'a> {
     /// Those of a target.
     #[inline]
     pub fn of(memory: &'a Mapped, target: usize) -> Self {
-        Self { memory, at: target * LINE }
+        Self(memory.lock_words(target * LINE))
+    }
+}
+
+impl Deref for Words<'_> {
+    type Target = LockWords;
+    #[inline]
+    fn deref(&self) -> &LockWords {
+        self.0
+    }
+}
+
+/// What a member tells another one of its epochs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// It has begun an exposure epoch for it.
+    Posted = 0,
+    /// It has ended its access epoch to it.
+    Completed = 8,
+}
+
+/// The words of fences and epochs of so many members.
+#[derive(Clone, Copy, Debug)]
+pub struct EpochWords<'a> {
+    memory: &'a Mapped,
+    members: usize,
+}
+
+impl<'a> EpochWords<'a> {
+    /// Those of a window's memory.
+    #[inline]
+    pub fn of(memory: &'a Mapped, members: usize) -> Self {
+        Self { memory, members }
     }
 
-    /// Takes the lock for a member, unless somebody else has it, or wants it exclusively.
-    pub fn try_lock(self, me: u32, kind: LockKind) -> bool {
-        let word = self.memory.word(self.at + LOCK);
-        match kind {
-            LockKind::Exclusive => {
-                let mine = u64::from(me + 1) << HOLDER;
-                // SYNC: pairs with the Release in `unlock`: what was done under the lock before is seen.
-                word.compare_exchange(0, mine, Ordering::Acquire, Ordering::Relaxed).is_ok()
-            }
-            LockKind::Shared => {
-                let stands_back = self.memory.word(self.at + WRITERS).load(Ordering::Relaxed) > 0;
-                let more = |held: u64| (held >> HOLDER == 0 && !stands_back).then_some(held + 1);
-                // SYNC: as above.
-                word.fetch_update(Ordering::Acquire, Ordering::Relaxed, more).is_ok()
-            }
+    #[inline]
+    fn fences(self, member: usize) -> &'a AtomicU64 {
+        self.memory.word((self.members + member) * LINE)
+    }
+
+    #[inline]
+    fn word(self, about: Word, to: usize, from: usize) -> &'a AtomicU64 {
+        self.memory.word(row_at(self.members, to) + from * PAIR + about as usize)
+    }
+
+    /// A member comes to a fence; to which one. What it has done before is seen by whoever sees that.
+    #[inline]
+    pub fn come(self, me: usize) -> u64 {
+        let word = self.fences(me);
+        let fence = word.load(Ordering::Relaxed) + 1;
+        // SYNC: pairs with the load in `absent`.
+        word.store(fence, Ordering::Release);
+        fence
+    }
+
+    /// The first member from this one on that has not come to a fence.
+    #[inline]
+    pub fn absent(self, fence: u64, from: usize) -> Option<usize> {
+        // SYNC: pairs with the store in `come`.
+        (from..self.members).find(|member| self.fences(*member).load(Ordering::Acquire) < fence)
+    }
+
+    /// A member tells another one.
+    #[inline]
+    pub fn tell(self, about: Word, to: usize, me: usize) {
+        let word = self.word(about, to, me);
+        // SYNC: pairs with the load in `told`: what came before is seen.
+        word.store(word.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    /// How often a member has been told by another one.
+    #[inline]
+    pub fn told(self, about: Word, me: usize, from: usize) -> u64 {
+        // SYNC: pairs with the store in `tell`.
+        self.word(about, me, from).load(Ordering::Acquire)
+    }
+}
+
+/// How many of the words of each other member this process has heeded, and where that member is rung. The epochs of a window are one
+/// at a time of each kind.
+#[derive(Debug)]
+pub struct Heeded(Box<[Other]>);
+
+#[derive(Debug)]
+struct Other {
+    posted: AtomicU64,
+    completed: AtomicU64,
+    local: Option<u32>,
+}
+
+impl Heeded {
+    /// `locals`: the numbers of the members on this node, except of this process.
+    pub(crate) fn new(locals: impl Iterator<Item = Option<u32>>) -> Self {
+        let none = || AtomicU64::new(0);
+        Self(locals.map(|local| Other { posted: none(), completed: none(), local }).collect())
+    }
+
+    fn count(&self, about: Word, of: usize) -> &AtomicU64 {
+        match about {
+            Word::Posted => &self.0[of].posted,
+            Word::Completed => &self.0[of].completed,
         }
     }
 
-    /// Gives the lock back. Whether somebody waits for it.
-    pub fn unlock(self, kind: LockKind) -> bool {
-        let word = self.memory.word(self.at + LOCK);
-        match kind {
-            // SYNC: pairs with the Acquire in `try_lock`; sequentially consistent, so that the look at the waiters comes
-            // after it (see `waits`).
-            LockKind::Exclusive => _ = word.swap(0, Ordering::SeqCst),
-            LockKind::Shared => _ = word.fetch_sub(1, Ordering::SeqCst),
-        }
-        self.memory.word(self.at + WAITERS).load(Ordering::SeqCst) > 0
+    /// The number of a member on this node; `None`: it is this process.
+    #[inline]
+    pub fn local(&self, member: usize) -> Option<u32> {
+        self.0[member].local
     }
 
-    /// A member waits from now on.
-    pub fn waits(self, kind: LockKind) {
-        if kind == LockKind::Exclusive {
-            self.memory.word(self.at + WRITERS).fetch_add(1, Ordering::SeqCst);
-        }
-        // SYNC: comes before the waiter's next look at the lock, in the one order of all such steps.
-        self.memory.word(self.at + WAITERS).fetch_add(1, Ordering::SeqCst);
+    /// Whether a member has told something new.
+    #[inline]
+    pub fn is_new(&self, words: EpochWords<'_>, about: Word, me: usize, from: usize) -> bool {
+        words.told(about, me, from) > self.count(about, from).load(Ordering::Relaxed)
     }
 
-    /// A member waits no more.
-    pub fn waits_no_more(self, kind: LockKind) {
-        if kind == LockKind::Exclusive {
-            self.memory.word(self.at + WRITERS).fetch_sub(1, Ordering::SeqCst);
-        }
-        self.memory.word(self.at + WAITERS).fetch_sub(1, Ordering::SeqCst);
+    /// The word of a member has been heeded.
+    #[inline]
+    pub fn heed(&self, about: Word, from: usize) {
+        self.count(about, from).fetch_add(1, Ordering::Relaxed);
     }
+}
 
-    /// Whether a lock of this kind could be taken.
-    pub fn is_free(self, kind: LockKind) -> bool {
-        let held = self.memory.word(self.at + LOCK).load(Ordering::SeqCst);
-        let wanted = self.memory.word(self.at + WRITERS).load(Ordering::SeqCst) > 0;
-        match kind {
-            LockKind::Exclusive => held == 0,
-            LockKind::Shared => held >> HOLDER == 0 && !wanted,
-        }
-    }
-
-    /// Who has the lock: the exclusive holder, and how many shared ones.
-    pub fn holders(self) -> (Option<u32>, u32) {
-        let held = self.memory.word(self.at + LOCK).load(Ordering::Relaxed);
-        (((held >> HOLDER) as u32).checked_sub(1), held as u32)
-    }
-
-    /// Takes the lock under which elements are changed that the processor cannot change in one step, unless somebody has it.
-    pub fn try_busy(self) -> bool {
-        // SYNC: pairs with the Release in `idle`.
-        self.memory.word(self.at + BUSY).compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
-    /// Gives that lock back.
-    pub fn idle(self) {
-        // SYNC: pairs with the Acquire in `try_busy`.
-        self.memory.word(self.at + BUSY).store(0, Ordering::Release);
+impl LockKind {
+    /// Whether it is for one member alone.
+    pub fn is_exclusive(self) -> bool {
+        self == Self::Exclusive
     }
 }
 
@@ -127,30 +174,54 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_writer_or_several_readers_and_readers_stand_back() {
+    fn targets_have_locks_of_their_own() {
         let (memory, _) = Mapped::create(control(3)).unwrap();
-        let words = Words::of(&memory, 2);
-        assert!(words.try_lock(0, LockKind::Shared) && words.try_lock(1, LockKind::Shared));
-        assert!(!words.try_lock(2, LockKind::Exclusive));
-        words.waits(LockKind::Exclusive);
-        assert!(!words.try_lock(2, LockKind::Shared), "a writer waits");
-        assert!(words.unlock(LockKind::Shared));
-        assert_eq!(words.holders(), (None, 1));
-        assert!(!words.is_free(LockKind::Exclusive) && words.unlock(LockKind::Shared));
-        assert!(words.try_lock(1, LockKind::Exclusive));
-        words.waits_no_more(LockKind::Exclusive);
-        assert_eq!(words.holders(), (Some(1), 0));
-        assert!(!words.try_lock(0, LockKind::Shared) && !words.is_free(LockKind::Shared));
-        assert!(!words.unlock(LockKind::Exclusive) && words.is_free(LockKind::Exclusive));
-        assert!(Words::of(&memory, 1).is_free(LockKind::Exclusive), "targets have locks of their own");
+        assert!(Words::of(&memory, 2).try_lock(0, true) && !Words::of(&memory, 2).is_free(false));
+        assert!(Words::of(&memory, 1).is_free(true) && Words::of(&memory, 0).is_free(true));
     }
 
     #[test]
-    fn one_at_a_time_is_busy() {
-        let (memory, _) = Mapped::create(control(1)).unwrap();
-        let words = Words::of(&memory, 0);
-        assert!(words.try_busy() && !words.try_busy());
-        words.idle();
-        assert!(words.try_busy());
+    fn a_fence_is_over_when_all_have_come() {
+        let (memory, _) = Mapped::create(control(3)).unwrap();
+        let words = EpochWords::of(&memory, 3);
+        assert_eq!((words.come(1), words.absent(1, 0)), (1, Some(0)));
+        assert_eq!((words.come(0), words.absent(1, 0)), (1, Some(2)));
+        assert_eq!((words.come(2), words.absent(1, 2)), (1, None));
+        assert_eq!((words.come(2), words.absent(2, 0)), (2, Some(0)), "the next one");
+        assert_eq!(words.absent(1, 0), None);
+    }
+
+    #[test]
+    fn no_two_words_share_a_place() {
+        for members in [1, 2, 3, 8, 64] {
+            let (memory, _) = Mapped::create(control(members)).unwrap();
+            let words = EpochWords::of(&memory, members);
+            for to in 0..members {
+                for from in 0..members {
+                    words.tell(Word::Posted, to, from);
+                    words.tell(Word::Completed, to, from);
+                }
+                words.come(to);
+                assert!(Words::of(&memory, to).try_lock(0, true));
+            }
+            for to in 0..members {
+                let told = |about| (0..members).all(|from| words.told(about, to, from) == 1);
+                assert!(told(Word::Posted) && told(Word::Completed), "{members} members");
+                assert_eq!(Words::of(&memory, to).holders(), (Some(0), 0));
+            }
+            assert_eq!((words.absent(1, 0), words.absent(2, 0)), (None, Some(0)));
+        }
+    }
+
+    #[test]
+    fn a_word_is_heeded_once() {
+        let (memory, _) = Mapped::create(control(2)).unwrap();
+        let (words, heeded) = (EpochWords::of(&memory, 2), Heeded::new([None; 2].into_iter()));
+        assert!(!heeded.is_new(words, Word::Posted, 0, 1));
+        words.tell(Word::Posted, 0, 1);
+        assert!(heeded.is_new(words, Word::Posted, 0, 1) && !heeded.is_new(words, Word::Completed, 0, 1));
+        assert!(!heeded.is_new(words, Word::Posted, 1, 0));
+        heeded.heed(Word::Posted, 1);
+        assert!(!heeded.is_new(words, Word::Posted, 0, 1));
     }
 }

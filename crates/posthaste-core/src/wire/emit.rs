@@ -169,6 +169,23 @@ impl Emit {
         Self::control(Kind::TakenBack, body.as_bytes())
     }
 
+    /// The first [`SAID`] words of what is said about an agreement, or all if there are less.
+    pub fn agreement(context: ContextId, serial: u32, words: &[u32]) -> Self {
+        let envelope = Envelope { context, tag: serial as i32, len: words.len() as u64, ..NO_ENVELOPE };
+        let part = words.iter().take(SAID).flat_map(|word| word.to_le_bytes());
+        Self::message(Kind::Agreement, &envelope, &part.collect::<Vec<u8>>())
+    }
+
+    /// A communicator is revoked.
+    pub fn revoke(context: ContextId) -> Self {
+        Self::message(Kind::Revoke, &Envelope { context, ..NO_ENVELOPE }, &[])
+    }
+
+    /// Its receiver is taken for lost.
+    pub fn excluded() -> Self {
+        Self::control(Kind::Excluded, &[])
+    }
+
     pub(super) fn control(kind: Kind, body: &[u8]) -> Self {
         Self::message(kind, &NO_ENVELOPE, body)
     }

@@ -75,6 +75,12 @@ pub enum Kind {
     Lock = 23,
     /// The lock of such memory is given back.
     Unlock = 24,
+    /// What processes say to each other that agree.
+    Agreement = 25,
+    /// A communicator is revoked.
+    Revoke = 26,
+    /// The sender takes the receiver for lost.
+    Excluded = 27,
 }
 
 /// The header of every packet. Kinds that carry no message leave the envelope fields 0.
@@ -423,6 +429,22 @@ pub struct Part {
     pub memory: Option<RemoteMemory>,
 }
 
+/// A part of what one process says to another about an agreement of a communicator.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    /// The communicator.
+    pub context: ContextId,
+    /// Which of its agreements.
+    pub serial: u32,
+    /// Words from the first one here to the last one of the message.
+    pub rest: u64,
+    /// Words, of 32 bits each; at least one.
+    pub words: Source<'a>,
+}
+
+/// Words that a packet carries of what processes say that agree.
+pub const SAID: usize = (FRONT - size_of::<JobWord>()) / size_of::<u32>();
+
 /// Bytes that a [`Packet::Data`] carries in front of its data.
 pub const DATA_FRONT: usize = size_of::<DataBody>();
 
@@ -519,6 +541,12 @@ pub enum Packet<'a> {
         /// The message was still unexpected, and is gone now.
         taken: bool,
     },
+    /// Processes agree.
+    Agreement(Said<'a>),
+    /// The communicator with this context is revoked.
+    Revoke(ContextId),
+    /// The sender takes this process for lost: it sends nothing more, and touches no memory of this process.
+    Excluded,
 }
 
 /// A packet that cannot be read.
@@ -761,6 +789,19 @@ impl<'a> Packet<'a> {
                 let (body, _) = front::<TakenBackBody>(payload)?;
                 Self::TakenBack { sender: body.sender.into(), taken: body.taken.get() != 0 }
             }
+            Kind::Agreement => {
+                let words = payload.len() / size_of::<u32>();
+                if words == 0
+                    || !payload.len().is_multiple_of(size_of::<u32>())
+                    || envelope.len < words as u64
+                {
+                    return Err(Malformed);
+                }
+                let (context, serial, rest) = (envelope.context, envelope.tag as u32, envelope.len);
+                Self::Agreement(Said { context, serial, rest, words: payload })
+            }
+            Kind::Revoke => Self::Revoke(envelope.context),
+            Kind::Excluded => Self::Excluded,
         })
     }
 }

@@ -7,7 +7,7 @@ use super::emit::Emit;
 use super::*;
 
 /// Names memory that a process has exposed; its peers get it as [`RemoteKey::BYTES`] bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RemoteKey {
     /// Place in the table of exposed memory.
     pub slot: u32,
@@ -58,12 +58,10 @@ pub struct Atomically {
 /// An access that is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Number of the operation.
-    pub serial: u64,
+    /// Which.
+    pub access: Access,
     /// Why.
     pub why: Refusal,
-    /// Where in the memory the access began, in bytes.
-    pub offset: u64,
     /// Its length.
     pub len: u64,
     /// Length of the memory.
@@ -139,9 +137,8 @@ struct AtomicBody {
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct RefusedBody {
-    serial: U64,
+    access: AccessBody,
     why: U64,
-    offset: U64,
     len: U64,
     size: U64,
 }
@@ -210,11 +207,10 @@ impl Emit {
 
     /// An operation is not done.
     pub fn refused(refused: Refused) -> Self {
-        let Refused { serial, why, offset, len, size } = refused;
+        let Refused { access, why, len, size } = refused;
         let body = RefusedBody {
-            serial: serial.into(),
+            access: access.into(),
             why: U64::new(why as u64),
-            offset: offset.into(),
             len: len.into(),
             size: size.into(),
         };
@@ -261,8 +257,8 @@ pub(super) fn parse(kind: Kind, payload: Source<'_>) -> Result<OneSided<'_>, Mal
                 4 => Refusal::NotAttached,
                 _ => return Err(Malformed),
             };
-            let (serial, size) = (body.serial.get(), body.size.get());
-            OneSided::Refused(Refused { serial, why, offset: body.offset.get(), len: body.len.get(), size })
+            let (access, len, size) = (body.access.into(), body.len.get(), body.size.get());
+            OneSided::Refused(Refused { access, why, len, size })
         }
         _ => return Err(Malformed),
     })

@@ -55,6 +55,11 @@ impl fmt::Display for Packet<'_> {
             Self::Resume => f.write_str("resume"),
             Self::TakeBack { sender } => write!(f, "take-back {sender}"),
             Self::TakenBack { sender, taken } => write!(f, "taken-back {sender}: {taken}"),
+            Self::Agreement(Said { context, serial, rest, words }) => {
+                write!(f, "agreement {serial} in context {}, {} of {rest} words", context.0, words.len() / 4)
+            }
+            Self::Revoke(context) => write!(f, "revoke context {}", context.0),
+            Self::Excluded => f.write_str("excluded"),
         }
     }
 }
@@ -85,8 +90,8 @@ impl fmt::Display for OneSided<'_> {
             }
             Self::Unlock(RemoteKey { slot, generation }) => write!(f, "unlock memory {slot}.{generation}"),
             Self::Answer(serial, data) => write!(f, "answer {serial}, {} bytes", data.len()),
-            Self::Refused(Refused { serial, why, offset, len, size }) => {
-                write!(f, "refused {serial}: {why:?}, {len} bytes at {offset} of {size}")
+            Self::Refused(Refused { access, why, len, size }) => {
+                write!(f, "refused {access}: {why:?}, {len} bytes of {size}")
             }
         }
     }

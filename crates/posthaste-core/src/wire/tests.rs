@@ -76,6 +76,8 @@ fn round_trips() {
             "request-to-send #9.4 (context 7696581394432, source 3, tag -5, 4 bytes) offer Write",
         ),
         (Emit::ok_to_send(id, other, Granted::Fragments), "ok-to-send #9.4 into #1.2"),
+        (Emit::revoke(ContextId(8)), "revoke context 8"),
+        (Emit::agreement(ContextId(8), 3, &[7; 20]), "agreement 3 in context 8, 13 of 20 words"),
         (Emit::ok_to_send(id, other, Granted::Memory(at(0x1000, 0))), "ok-to-send #9.4 into #1.2 at 0x1000"),
         (Emit::ok_to_send(id, other, Granted::Memory(at(0, 5))), "ok-to-send #9.4 into #1.2 at 0x0, key 0x5"),
         (
@@ -143,8 +145,8 @@ fn round_trips() {
         (Emit::unlock(key), "unlock memory 2.7"),
         (Emit::answer(6), "answer 6, 4 bytes"),
         (
-            Emit::refused(Refused { serial: 5, why: Refusal::OutOfRange, offset: 8, len: 3, size: 10 }),
-            "refused 5: OutOfRange, 3 bytes at 8 of 10",
+            Emit::refused(Refused { access, why: Refusal::OutOfRange, len: 3, size: 10 }),
+            "refused 5 at 1099511627776 of memory 2.7: OutOfRange, 3 bytes of 10",
         ),
     ];
     for (emit, text) in cases {

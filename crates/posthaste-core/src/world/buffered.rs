@@ -84,7 +84,7 @@ impl Buffered {
         if world.send_at_once(comm, to, tag, &data)? {
             return Ok(());
         }
-        let memory = OwnedBuf::new(len);
+        let memory = OwnedBuf::try_new(len)?;
         let packed = data.repacked(memory.user_buf());
         super::scope::to_the_end(|| {
             world.copy(data, packed.clone())?;

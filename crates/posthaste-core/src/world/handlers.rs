@@ -7,24 +7,28 @@ use crate::ids::RequestId;
 use crate::progress::Vci;
 use crate::pt2pt::handlers::{Step, Taken};
 use crate::request::{SharedHandler, states};
+use crate::runtime::{Entered, Left};
 use crate::wait::Awaited;
 use crate::world::World;
 
 impl World {
-    /// Attaches a handler to a request, in the place of the one that it has. That of a finished request runs first; the new one
-    /// runs at once if the request is still finished. Returns the name of the request, which is a new one if it was
+    /// Attaches a handler to a request of a VCI that has been entered, in the place of the one that it has. That of a finished request
+    /// runs first; the new one runs at once if the request is still finished. Returns the name of the request, which is a new one if it was
     /// [`Table::DONE`](crate::request::Table::DONE). `marks` is called with it inside the VCI.
     ///
     /// # Errors
     /// A null request; a full table of requests.
     pub fn attach(
         &self,
+        vci: Entered<'_>,
         id: RequestId,
         handler: SharedHandler,
         marks: impl FnOnce(RequestId),
     ) -> Result<RequestId> {
-        let name = self.set_handler(id, Some(handler), marks)?;
-        self.runtime.run_due_handlers();
+        let (name, is_due) = self.set_handler(Some(vci), id, Some(handler), marks)?;
+        if is_due {
+            self.runtime.run_handlers(self.vci_number(name.slot as usize));
+        }
         Ok(name)
     }
 
@@ -34,24 +38,26 @@ impl World {
     /// # Errors
     /// A null request.
     pub fn detach(&self, id: RequestId) -> Result<()> {
-        self.set_handler(id, None, |_| ()).map(|_| ())
+        self.set_handler(None, id, None, |_| ()).map(drop)
     }
 
+    /// The name of the request, and whether handlers are due in its VCI.
     fn set_handler(
         &self,
+        mut entered: Option<Entered<'_>>,
         id: RequestId,
-        handler: Option<SharedHandler>,
+        mut handler: Option<SharedHandler>,
         marks: impl FnOnce(RequestId),
-    ) -> Result<RequestId> {
+    ) -> Result<(RequestId, bool)> {
         let at = self.vci_number(id.slot as usize);
         loop {
             let step = {
-                let mut vci = self.runtime.enter(at);
+                let mut vci = entered.take().unwrap_or_else(|| self.runtime.enter(at));
                 let disabled = self.runtime.gate.is_closed().0;
-                let step = vci.engine.set_handler(id, handler.clone(), disabled)?;
+                let step = vci.engine.set_handler(id, &mut handler, disabled)?;
                 if let Step::Done(name) = step {
                     marks(name);
-                    return Ok(name);
+                    return Ok((name, !vci.engine.finished.handlers.is_empty()));
                 }
                 step
             };
@@ -84,8 +90,19 @@ impl World {
     }
 
     /// Runs the handlers that are due. How many requests have handlers.
+    #[inline]
     pub fn run_due_handlers(&self) -> usize {
         self.runtime.run_due_handlers()
+    }
+
+    /// Has the next thread of the program do something that waits, tests or makes a call that looks for handlers.
+    pub fn leave_to_program(&self, left: Left) {
+        self.runtime.leave_to_program(left);
+    }
+
+    /// Whether something waits for a thread of the program.
+    pub fn has_left_to_program(&self) -> bool {
+        self.runtime.has_left()
     }
 
     /// How many requests have handlers.

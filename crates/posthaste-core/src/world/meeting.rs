@@ -38,6 +38,8 @@ use head::Head;
 /// How a root comes to the other one.
 enum Way {
     Accept(Arc<Mutex<Port>>),
+    /// Those that the launcher has started; the number of the request for them.
+    Children(Arc<Mutex<Port>>, u32),
     Connect(Call, PortName),
     Socket(OverSocket, RawFd),
 }
@@ -45,7 +47,7 @@ enum Way {
 impl Way {
     fn step(&mut self, set: &Set) -> Result<Option<Meeting>> {
         match self {
-            Self::Accept(port) => lock(port).step(set),
+            Self::Accept(port) | Self::Children(port, _) => lock(port).step(set),
             Self::Connect(call, _) => call.step(set),
             Self::Socket(socket, _) => socket.step(),
         }
@@ -53,7 +55,7 @@ impl Way {
 
     fn watch_in(&self, set: &Set) -> io::Result<()> {
         match self {
-            Self::Accept(port) => lock(port).watch_in(set),
+            Self::Accept(port) | Self::Children(port, _) => lock(port).watch_in(set),
             Self::Connect(..) => Ok(()), // each try comes in when it begins
             Self::Socket(socket, _) => socket.watch_in(set),
         }
@@ -62,7 +64,7 @@ impl Way {
     /// What stands behind the name of the call in sentences.
     fn place(&self) -> String {
         match self {
-            Self::Accept(port) => format!("at {}", lock(port).name().shown()),
+            Self::Accept(port) | Self::Children(port, _) => format!("at {}", lock(port).name().shown()),
             Self::Connect(_, name) => format!("to {}", name.shown()),
             Self::Socket(_, fd) => format!("over the socket {fd}"),
         }
@@ -109,22 +111,12 @@ impl World {
         Names::open(&self.vci().engine.config)
     }
 
-    /// Waits for another group at a port: an intercommunicator with it. All ranks of `comm` call it; `port`, the port's name and
-    /// the time limit of the call, is asked at the root alone.
+    /// Waits for another group at a port: an intercommunicator with it. All ranks of `comm` call it, in the function `call` of their
+    /// API; `port`, the port's name and the time limit of the call, is asked at the root alone.
     ///
     /// # Errors
     /// What is wrong at the root, at all ranks; a time limit that is over.
     pub fn accept(
-        &self,
-        comm: &Comm,
-        root: i32,
-        port: impl FnOnce() -> Result<(String, Option<Duration>)>,
-    ) -> Result<Arc<Comm>> {
-        self.accept_in("MPI_Comm_accept", comm, root, port)
-    }
-
-    /// The same inside another call.
-    fn accept_in(
         &self,
         call: &'static str,
         comm: &Comm,
@@ -143,11 +135,12 @@ impl World {
     /// As [`World::accept`]; a port where nobody listens.
     pub fn connect(
         &self,
+        call: &'static str,
         comm: &Comm,
         root: i32,
         port: impl FnOnce() -> Result<(String, Option<Duration>)>,
     ) -> Result<Arc<Comm>> {
-        self.meet("MPI_Comm_connect", comm, root, || {
+        self.meet(call, comm, root, || {
             let (name, limit) = port()?;
             let name: PortName = name.parse()?;
             let vci = self.vci();
@@ -198,12 +191,14 @@ impl World {
             return Err(met.and_then(Result::err).unwrap_or_else(|| Error::other(class, text)));
         }
         let line = met.as_mut().and_then(|met| met.as_mut().ok()).map(|(meeting, _)| meeting);
-        let entered = Party::read(&body).and_then(|theirs| self.enter(&theirs, head.pass));
+        let mut peers = Vec::new();
+        let entered = Party::read(&body).and_then(|theirs| self.enter(&theirs, head.pass, &mut peers));
         if let Err(why) = self.all_have(call, comm, root, entered.is_ok(), line) {
-            self.withdraw(entered.as_deref().unwrap_or_default(), head.pass.label);
+            self.withdraw(&peers, head.pass.label);
             return Err(entered.err().unwrap_or(why));
         }
-        let made = comm.met(entered?, head.context, head.oversubscribed, head.is_first)?;
+        entered?;
+        let made = comm.met(peers, head.context, head.oversubscribed, head.is_first)?;
         self.joins(&made);
         Ok(made)
     }
@@ -263,10 +258,18 @@ impl World {
         own: &Party,
     ) -> Result<(Meeting, Party)> {
         let (place, bytes) = (way.place(), own.bytes()?);
-        let set = self.sleep_on(|set| way.watch_in(set))?;
+        let set = self.sleep_on(|set| {
+            way.watch_in(set)?;
+            if matches!(way, Way::Children(..)) { self.watch_launcher_in(set) } else { Ok(()) }
+        })?;
         let until = limit.map(|limit| machine::now() + limit);
         let mut found: Option<Meeting> = None;
         let step = |_: &mut Vci| {
+            if let Way::Children(_, asked) = way
+                && let Err(why) = self.check_spawned(asked)
+            {
+                return Some(Err(why));
+            }
             if found.is_none() {
                 found = match way.step(&set) {
                     Ok(found) => found,

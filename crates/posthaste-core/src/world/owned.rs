@@ -5,12 +5,13 @@
 //! on is left to the engine with its buffers, which frees them at its end. Forgotten, the buffers are never freed.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Poll, Waker};
 
 use super::scope::to_the_end;
 use crate::buffer::Kept;
 use crate::comm::Comm;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, say};
 use crate::ids::RequestId;
 use crate::pt2pt::matching::Unexpected;
 use crate::pt2pt::recv;
@@ -26,8 +27,8 @@ pub enum Transfer<'a> {
     Send(SendBuf<'a>, i32, i32, Mode),
     /// From this rank, with this tag.
     Receive(RecvBuf<'a>, i32, i32),
-    /// A message taken out by a probe.
-    Matched(RecvBuf<'a>, Option<Unexpected>),
+    /// A message taken out by a probe, which stays if it cannot be started.
+    Matched(RecvBuf<'a>, &'a mut Option<Unexpected>),
     /// A collective operation.
     Collective(Collective<'a>),
 }
@@ -76,7 +77,7 @@ impl World {
         match transfer {
             Transfer::Send(data, to, tag, mode) => self.isend(comm, to, tag, data.lend(), mode),
             Transfer::Receive(room, from, tag) => self.irecv(comm, from, tag, room.lend()),
-            Transfer::Matched(room, mut message) => self.imrecv(&mut message, room.lend()),
+            Transfer::Matched(room, message) => self.imrecv(message, room.lend()),
             Transfer::Collective(operation) => self.start(operation.lend()),
         }
     }
@@ -91,11 +92,20 @@ impl World {
         }
         let engine = &mut vci.engine;
         let waker = complete::forget(&mut engine.requests, &mut engine.finished, id);
-        let free = Box::new(move |_: RequestId, _: &Status| drop(kept.take_back()));
+        let free = Box::new(move |_: RequestId, _: &Status| free(kept.take_back()));
         complete::attach(&mut engine.requests, &mut engine.finished, id, free);
         drop(vci);
         drop(waker);
         None
+    }
+}
+
+/// Frees buffers on whatever thread finds that they are free, which goes on if the program's own code for that panics.
+fn free(buffers: impl Send) {
+    if catch_unwind(AssertUnwindSafe(|| drop(buffers))).is_err() {
+        say(format_args!(
+            "freeing the buffer of an operation that was dropped has panicked: it may not be freed whole"
+        ));
     }
 }
 

@@ -149,8 +149,11 @@ impl<'w, T: Equivalence> PartitionedReceive<'w, T> {
             return Ok(Self { end, receiving: Arc::new(Mutex::new(receiving)) });
         }
         let receiving = Arc::new(Mutex::new(Receiving::new(from, tag, parts)));
-        let (at, runtime, home) = (receiving.clone(), world.runtime.clone(), comm.context().vci());
+        // The request that listens is the engine's, which it must not keep.
+        let (at, runtime) = (Arc::downgrade(&receiving), Arc::downgrade(&world.runtime));
+        let home = comm.context().vci();
         let handler = move |_, status: &Status| {
+            let (Some(at), Some(runtime)) = (at.upgrade(), runtime.upgrade()) else { return };
             let mut vci = runtime.enter(home);
             let Vci { engine, methods, .. } = &mut *vci;
             locked(&at).announced(engine, methods, status);
@@ -241,7 +244,7 @@ impl<'w, T: Equivalence> End<'w, T> {
         let count = i32::try_from(partitions).map_err(|_| {
             Error::invalid(ErrorClass::Count, "partitions", partitions, format_args!("0..={}", i32::MAX))
         })?;
-        let elements = Elements::new(partitions.saturating_mul(each));
+        let elements = Elements::new(partitions.saturating_mul(each))?;
         let parts = Parts::new(segment(&elements), count as u32);
         Ok((Self { world, comm: comm.clone(), elements, partitions, active: None }, parts))
     }
@@ -285,7 +288,7 @@ impl<T: Equivalence> Drop for End<'_, T> {
     fn drop(&mut self) {
         if self.active.is_some() {
             // Partitions that are not ready, or never come, would be waited for in vain.
-            std::mem::forget(std::mem::replace(&mut self.elements, Elements::new(0)));
+            self.elements.leak();
         }
     }
 }

@@ -24,8 +24,11 @@ pub struct Persistent<'w, T: Equivalence> {
 
 impl<'w, T: Equivalence> Persistent<'w, T> {
     /// So many elements, of which every number is 0.
-    pub fn new(world: &'w World, len: usize) -> Self {
-        Self { world, elements: Elements::new(len), active: None }
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn new(world: &'w World, len: usize) -> Result<Self> {
+        Ok(Self { world, elements: Elements::new(len)?, active: None })
     }
 
     /// Whether an operation has been started and not been completed.

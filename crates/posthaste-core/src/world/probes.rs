@@ -31,6 +31,9 @@ impl World {
         {
             let mut vci = self.runtime.enter(at);
             vci.stay_fair();
+            if vci.is_time_for_others() {
+                vci.methods.look_at_sockets(); // a program that only probes hears of losses, too
+            }
             let Vci { engine, methods, .. } = &mut *vci;
             if let Some(status) = probe::probe(engine, methods, &pattern) {
                 return Ok(Some(status));
@@ -42,7 +45,7 @@ impl World {
                 ControlFlow::Continue(())
                     if vci.engine.requests.is_empty() && vci.is_quiet() && !self.runtime.has_vcis() =>
                 {
-                    return Ok(None);
+                    return vci.engine.never_ends(&pattern).map_or(Ok(None), Err);
                 }
                 ControlFlow::Continue(()) => {}
             }
@@ -50,7 +53,7 @@ impl World {
         self.runtime.step(at);
         let Vci { engine, methods, .. } = &mut *self.runtime.enter(at);
         match probe::probe(engine, methods, &pattern) {
-            None => engine.losses.concerns(&engine.contexts, &pattern).map_or(Ok(None), Err),
+            None => engine.never_ends(&pattern).map_or(Ok(None), Err),
             found => Ok(found),
         }
     }
@@ -67,20 +70,23 @@ impl World {
         let awaited = |_: &Vci| Awaited::Message(pattern);
         self.waiting.until(pattern.context.vci(), self.calls.probe, awaited, |vci| {
             let found = probe::probe(&mut vci.engine, &mut vci.methods, &pattern);
-            found.map(Ok).or_else(|| vci.engine.losses.concerns(&vci.engine.contexts, &pattern).map(Err))
+            found.map(Ok).or_else(|| vci.engine.never_ends(&pattern).map(Err))
         })
     }
 
     /// Takes what a receive would get now out of the queue. `Some(None)` is the message from nobody.
     ///
     /// # Errors
-    /// A wrong rank or tag.
+    /// A wrong rank or tag; a sender that is down.
     pub fn improbe(&self, comm: &Comm, from: i32, tag: i32) -> Result<Option<Option<Unexpected>>> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
         let at = pattern.context.vci();
         self.runtime.step(at);
         let Vci { engine, methods, .. } = &mut *self.runtime.enter(at);
-        Ok(probe::take(engine, methods, &pattern).map(Some))
+        match probe::take(engine, methods, &pattern) {
+            None => engine.never_ends(&pattern).map_or(Ok(None), Err),
+            found => Ok(found.map(Some)),
+        }
     }
 
     /// Waits until a receive would get something, and takes it out of the queue.
@@ -95,7 +101,7 @@ impl World {
         let awaited = |_: &Vci| Awaited::Message(pattern);
         let take = |vci: &mut Vci| {
             let taken = probe::take(&mut vci.engine, &mut vci.methods, &pattern);
-            taken.map(Ok).or_else(|| vci.engine.losses.concerns(&vci.engine.contexts, &pattern).map(Err))
+            taken.map(Ok).or_else(|| vci.engine.never_ends(&pattern).map(Err))
         };
         self.waiting.until(pattern.context.vci(), self.calls.matched_probe, awaited, take).map(Some)
     }
@@ -137,12 +143,36 @@ impl World {
         }
     }
 
+    /// As [`World::imrecv`], beyond the limit of the table if it is full: a message that is here already and whose sender waits
+    /// is worth a request of the reserve, of which a blocking call and a message that nobody wants each need one for a while.
+    ///
+    /// # Errors
+    /// A reserve that is full, too.
+    pub(super) fn imrecv_for_sure(
+        &self,
+        message: &mut Option<Unexpected>,
+        segment: Segment,
+    ) -> Result<RequestId> {
+        let Some(taken) = message else { return self.completed(0, from_nobody()) };
+        let mut vci = self.runtime.enter(taken.envelope.context.vci());
+        let Vci { engine, methods, .. } = &mut *vci;
+        engine.requests.reserve(true);
+        let started = match engine.requests.ensure_room() {
+            Ok(()) => message
+                .take()
+                .map_or(Ok(Table::DONE), |message| recv::start_unexpected(engine, methods, message, segment)),
+            Err(full) => Err(full),
+        };
+        engine.requests.reserve(false);
+        started
+    }
+
     /// Nobody wants a message that was taken out by a probe: its sender goes on as if it had been received.
     ///
     /// # Errors
-    /// A full table of requests.
+    /// A table of requests that is full with its reserve.
     pub fn discard(&self, message: Matched) -> Result<()> {
-        let id = self.imrecv(&mut Some(message), Segment::empty())?;
+        let id = self.imrecv_for_sure(&mut Some(message), Segment::empty())?;
         recv::detach(&mut self.vci_with(id.slot as usize).engine, id);
         Ok(())
     }

@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::ids::RequestId;
 use crate::pt2pt::matching::Unexpected;
 use crate::pt2pt::recv;
-use crate::request::{Status, Table};
+use crate::request::{State, Status, Table};
 use crate::slice::{Collective, RecvBuf, SendBuf};
 use crate::wire::Mode;
 
@@ -54,12 +54,12 @@ impl World {
         to_the_end(|| self.exchange(comm, (data.lend(), to, send_tag), (room.lend(), from, receive_tag)))
     }
 
-    /// Receives a message taken out by a probe.
+    /// Receives a message taken out by a probe. If this fails, `message` stays.
     ///
     /// # Errors
-    /// As [`World::imrecv`].
+    /// A table of requests that is full with its reserve.
     pub fn mrecv_slice(&self, message: &mut Option<Unexpected>, room: RecvBuf<'_>) -> Result<Status> {
-        to_the_end(|| self.wait(self.imrecv(message, room.lend())?))
+        to_the_end(|| self.wait(self.imrecv_for_sure(message, room.lend())?))
     }
 
     /// As [`World::run`].
@@ -101,6 +101,17 @@ impl World {
         let pending = Pending { world: self, requests: RefCell::new(Vec::new()) };
         body(Scope { pending: &pending, scope: PhantomData, env: PhantomData })
     }
+
+    /// Takes back what has no message yet: a receive, or one that is a part of this request.
+    fn take_back(&self, id: RequestId) {
+        let engine = &mut self.vci_with(id.slot as usize).engine;
+        let parts = match engine.requests.get(id).map(|request| &request.state) {
+            Some(State::Composite(whole)) => whole.parts().to_vec(),
+            _ => Vec::new(),
+        };
+        recv::cancel(engine, id);
+        parts.into_iter().for_each(|part| _ = recv::cancel(engine, part));
+    }
 }
 
 /// Starts operations on buffers that are lent to it; see [`World::scope`].
@@ -116,8 +127,17 @@ pub struct Scope<'scope, 'env: 'scope> {
 pub struct Operation<'scope> {
     pending: &'scope Pending<'scope>,
     /// Its place among the pending ones, until it is known to be over.
-    place: Option<usize>,
+    place: usize,
 }
+
+/// The place of an operation that is known to be over.
+const NOWHERE: usize = usize::MAX;
+
+/// What an operation tells when it is over: the call that it was started by, for errors, and its outcome.
+pub type Told = (&'static str, Result<Status>);
+
+/// After it has been told.
+const TOLD: Told = ("", Ok(Status::EMPTY));
 
 impl<'scope> Scope<'scope, '_> {
     /// As [`World::isend`]; `call` is what [`Scope::wait_for_last`] says.
@@ -131,7 +151,7 @@ impl<'scope> Scope<'scope, '_> {
         (data, to, tag): (SendBuf<'scope>, i32, i32),
         mode: Mode,
     ) -> Result<Operation<'scope>> {
-        self.started(call, || self.pending.world.isend(comm, to, tag, data.lend(), mode))
+        self.started(call, |world| world.isend(comm, to, tag, data.lend(), mode))
     }
 
     /// As [`World::irecv`].
@@ -144,7 +164,7 @@ impl<'scope> Scope<'scope, '_> {
         comm: &Comm,
         (room, from, tag): (RecvBuf<'scope>, i32, i32),
     ) -> Result<Operation<'scope>> {
-        self.started(call, || self.pending.world.irecv(comm, from, tag, room.lend()))
+        self.started(call, |world| world.irecv(comm, from, tag, room.lend()))
     }
 
     /// As [`World::imrecv`].
@@ -157,7 +177,7 @@ impl<'scope> Scope<'scope, '_> {
         message: &mut Option<Unexpected>,
         room: RecvBuf<'scope>,
     ) -> Result<Operation<'scope>> {
-        self.started(call, || self.pending.world.imrecv(message, room.lend()))
+        self.started(call, |world| world.imrecv(message, room.lend()))
     }
 
     /// As [`World::start`].
@@ -165,7 +185,7 @@ impl<'scope> Scope<'scope, '_> {
     /// # Errors
     /// As [`World::start`].
     pub fn start(&self, call: &'static str, operation: Collective<'scope>) -> Result<Operation<'scope>> {
-        self.started(call, || self.pending.world.start(operation.lend()))
+        self.started(call, |world| world.start(operation.lend()))
     }
 
     /// Waits for the operation that was started last, of those that nobody has waited for. `None` when there is none.
@@ -179,39 +199,47 @@ impl<'scope> Scope<'scope, '_> {
         self.pending.requests.borrow().iter().flatten().count()
     }
 
-    fn started(
+    /// An operation that was over when it was started.
+    pub fn over(&self) -> Operation<'scope> {
+        Operation { pending: self.pending, place: NOWHERE }
+    }
+
+    pub(super) fn started(
         &self,
         call: &'static str,
-        start: impl FnOnce() -> Result<RequestId>,
+        start: impl FnOnce(&World) -> Result<RequestId>,
     ) -> Result<Operation<'scope>> {
-        let place = to_the_end(|| start().map(|id| self.pending.add(call, id)))?;
-        Ok(Operation { pending: self.pending, place: Some(place) })
+        let place = to_the_end(|| start(self.pending.world).map(|id| self.pending.add(call, id)))?;
+        Ok(Operation { pending: self.pending, place })
     }
 }
 
 impl Operation<'_> {
     /// As [`World::wait`]. After [`Operation::test`] has returned the status, it is empty.
-    ///
-    /// # Errors
-    /// As [`World::wait`].
-    pub fn wait(self) -> Result<Status> {
-        let id = self.place.and_then(|place| self.pending.take(place));
-        id.map_or(Ok(Status::EMPTY), |id| to_the_end(|| self.pending.world.wait(id)))
+    pub fn wait(self) -> Told {
+        match self.pending.take(self.place) {
+            Some((call, id)) => (call, to_the_end(|| self.pending.world.wait(id))),
+            None => TOLD,
+        }
     }
 
     /// As [`World::test`]; `None` again after it has returned the status.
-    ///
-    /// # Errors
-    /// As [`World::test`].
-    pub fn test(&mut self) -> Result<Option<Status>> {
-        let Some(place) = self.place else { return Ok(None) };
-        let Some(id) = self.pending.get(place) else { return Ok(None) };
-        let status = self.pending.world.test(id)?;
-        if status.is_some() {
-            self.pending.take(place);
-            self.place = None;
+    pub fn test(&mut self) -> Option<Told> {
+        let (call, id) = self.pending.get(self.place)?;
+        let status = self.pending.world.test(id).transpose()?;
+        if status.is_ok() {
+            self.is_told();
         }
-        Ok(status)
+        Some((call, status))
+    }
+
+    fn is_told(&mut self) {
+        self.pending.take(std::mem::replace(&mut self.place, NOWHERE));
+    }
+
+    /// The call that it was started by, until it is told that it is over.
+    pub fn call(&self) -> Option<&'static str> {
+        self.pending.get(self.place).map(|(call, _)| call)
     }
 }
 
@@ -228,37 +256,50 @@ impl<'scope> Operation<'scope> {
         world.find_over(&Self::ids(operations))
     }
 
+    /// Whether all of the operations are over, after one step of progress if one is not. They have still to be completed.
+    pub fn are_over(operations: &[&Self]) -> bool {
+        operations.first().is_none_or(|first| first.pending.world.are_over(&Self::ids(operations)))
+    }
+
     /// Whether it is over, as far as that is known.
     pub fn is_over(&self) -> bool {
-        let id = self.place.and_then(|place| self.pending.get(place));
-        id.is_none_or(|id| self.pending.world.is_over(id))
+        self.pending.get(self.place).is_none_or(|(_, id)| self.pending.world.is_over(id))
     }
 
     /// As [`World::cancel`].
     pub fn cancel(&self) {
-        if let Some(id) = self.place.and_then(|place| self.pending.get(place)) {
+        if let Some((_, id)) = self.pending.get(self.place) {
             self.pending.world.cancel(id);
         }
     }
 
     /// Those that have been completed are as good as any that is over.
     fn ids(operations: &[&Self]) -> Vec<RequestId> {
-        let id = |operation: &&Self| operation.place.and_then(|place| operation.pending.get(place));
-        operations.iter().map(|operation| id(operation).unwrap_or(Table::DONE)).collect()
+        let id = |operation: &&Self| operation.pending.get(operation.place).map_or(Table::DONE, |(_, id)| id);
+        operations.iter().map(id).collect()
     }
 
     /// As [`World::poll`]; empty after the status has been told.
-    ///
-    /// # Errors
-    /// As [`World::poll`].
-    pub fn poll(&mut self, waker: &Waker) -> Result<Poll<Status>> {
-        let id = self.place.and_then(|place| self.pending.get(place));
-        let Some(id) = id else { return Ok(Poll::Ready(Status::EMPTY)) };
-        let polled = to_the_end(|| self.pending.world.poll(id, waker))?;
-        if polled.is_ready() {
-            self.place.take().and_then(|place| self.pending.take(place));
+    pub fn poll(&mut self, waker: &Waker) -> Poll<Told> {
+        self.poll_by(|world, id| world.poll(id, waker))
+    }
+
+    /// As [`World::poll_patiently`].
+    pub fn poll_patiently(&mut self, waker: &Waker) -> Poll<Told> {
+        self.poll_by(|world, id| world.poll_patiently(id, waker))
+    }
+
+    fn poll_by(&mut self, poll: impl FnOnce(&World, RequestId) -> Result<Poll<Status>>) -> Poll<Told> {
+        let Some((call, id)) = self.pending.get(self.place) else { return Poll::Ready(TOLD) };
+        let status = match to_the_end(|| poll(self.pending.world, id)) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(status)) => Ok(status),
+            Err(why) => Err(why),
+        };
+        if status.is_ok() {
+            self.is_told();
         }
-        Ok(polled)
+        Poll::Ready((call, status))
     }
 }
 
@@ -276,17 +317,17 @@ impl Pending<'_> {
         requests.len() - 1
     }
 
-    fn get(&self, place: usize) -> Option<RequestId> {
-        self.requests.borrow().get(place).copied().flatten().map(|(_, id)| id)
+    fn get(&self, place: usize) -> Option<(&'static str, RequestId)> {
+        self.requests.borrow().get(place).copied().flatten()
     }
 
-    fn take(&self, place: usize) -> Option<RequestId> {
+    fn take(&self, place: usize) -> Option<(&'static str, RequestId)> {
         let mut requests = self.requests.borrow_mut();
-        let (_, id) = requests.get_mut(place)?.take()?;
+        let taken = requests.get_mut(place)?.take()?;
         while let Some(None) = requests.last() {
             requests.pop();
         }
-        Some(id)
+        Some(taken)
     }
 
     fn pop(&self) -> Option<(&'static str, RequestId)> {
@@ -304,10 +345,7 @@ impl Drop for Pending<'_> {
         to_the_end(|| {
             // First all, then the waiting: one that goes on may need the end of another.
             let left: Vec<RequestId> = std::iter::from_fn(|| self.pop()).map(|(_, id)| id).collect();
-            for id in &left {
-                let vci = self.world.vci_number(id.slot as usize);
-                recv::cancel(&mut self.world.runtime.enter(vci).engine, *id);
-            }
+            left.iter().for_each(|id| self.world.take_back(*id));
             for id in left {
                 // The scope has an error or a panic to report already.
                 let _ = self.world.wait(id);

@@ -22,6 +22,15 @@ impl World {
         })
     }
 
+    /// Whether all of these requests are over, after one step of progress if one is not.
+    pub fn are_over(&self, ids: &[RequestId]) -> bool {
+        let are_over = || ids.iter().all(|id| self.is_over(*id));
+        are_over() || {
+            self.step_among(self.vcis_of(ids));
+            are_over()
+        }
+    }
+
     /// Whether a request is over, as far as that is known.
     pub fn is_over(&self, id: RequestId) -> bool {
         let vci = self.vci_with(id.slot as usize);

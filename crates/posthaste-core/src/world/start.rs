@@ -13,9 +13,10 @@ use posthaste_pmi::client;
 use posthaste_pmi::launcher::Launcher;
 
 use super::wireup::{self, Places, Shared};
-use crate::config::{Config, Way};
+use crate::coll;
+use crate::config::{Config, INITIAL_HANDLER, InitialHandler, Way};
 use crate::datatype::Format;
-use crate::error::{Error, ErrorClass, Result};
+use crate::error::{self, Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::{Route, Routes};
 
@@ -48,6 +49,8 @@ pub(crate) struct Membership {
     /// What our own launcher has handed down.
     handed: Option<Handed>,
     openings: u32,
+    /// The error handler that it was started with.
+    initial_handler: InitialHandler,
     /// It could not join, and for the others of its job it is lost.
     has_failed: bool,
 }
@@ -63,14 +66,24 @@ struct Handed {
 }
 
 impl Membership {
-    fn new(launcher: Option<Launcher>) -> Self {
-        Self { launcher: Arc::new(Mutex::new(launcher)), handed: None, openings: 0, has_failed: false }
+    fn new(launcher: Option<Launcher>, initial_handler: InitialHandler) -> Self {
+        let launcher = Arc::new(Mutex::new(launcher));
+        Self { launcher, handed: None, openings: 0, initial_handler, has_failed: false }
+    }
+
+    /// The error handler that the process was started with.
+    pub(crate) fn initial_handler(&self) -> InitialHandler {
+        self.initial_handler
     }
 
     /// Takes leave of the launcher, if there is one and it has not been done.
     pub(crate) fn leave(&self) {
         // The job is over for us either way.
-        wireup::ask(&self.launcher, |launcher| (!launcher.has_left()).then(|| launcher.finalize()));
+        let left =
+            wireup::ask(&self.launcher, |launcher| (!launcher.has_left()).then(|| launcher.finalize()));
+        if let Some(Some(Err(why @ client::Error::Own(_)))) = left {
+            error::say(format_args!("{why}"));
+        }
     }
 
     /// Ends the job, if there is one that this process has not left: not every launcher ends the other ranks when one of them
@@ -86,7 +99,11 @@ pub(super) fn join(config: &Config, membership: &mut Option<Membership>) -> Resu
         Some(member) => member,
         None => {
             let launcher = Launcher::connect().map_err(|e| Error::system("joining the job", e))?;
-            membership.insert(Membership::new(launcher))
+            if launcher.is_some() {
+                // It is meant for this job, not for programs that its processes start.
+                process::remove_variables([INITIAL_HANDLER]);
+            }
+            membership.insert(Membership::new(launcher, config.initial_handler))
         }
     };
     if member.has_failed {
@@ -94,6 +111,7 @@ pub(super) fn join(config: &Config, membership: &mut Option<Membership>) -> Resu
         return Err(Error::other(ErrorClass::Other, text));
     }
     member.openings += 1;
+    coll::check_types(config.check_types);
     let start = open(member, config);
     if member.openings == 1 {
         // Spent: a program that this rank starts is on its own (MPI-5.0 §11.2 leaves that open; users expect it).

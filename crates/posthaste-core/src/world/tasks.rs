@@ -2,8 +2,9 @@
 //!
 //! A task that awaits something is woken by whoever finds that it is there. Someone has to look: the progress thread, a call
 //! that waits, or [`World::block_on`], which advances everything while its future has nothing to do, and then sleeps like any
-//! other wait. On another executor without the progress thread nobody looks while the executor sleeps; so there a future
-//! takes a step itself and asks to be polled again ([`World::is_attended`]).
+//! other wait. A future that finds nothing takes a step itself, unless the progress thread does: what comes with that step needs
+//! no waker. On another executor without the progress thread nobody looks while the executor sleeps; so there it also asks to be
+//! polled again ([`World::is_attended`]).
 //!
 //! What must stay true: who finds that something goes on and registers does both in one visit of the VCI.
 
@@ -28,6 +29,9 @@ use crate::runtime::Runtime;
 use crate::wait::{Awaited, ProgressThread};
 use crate::world::{Sought, World, sought, take_if_complete};
 
+/// Tests before a task that does nothing else leaves a waker: about as long as that takes.
+const PATIENCE: u32 = 16;
+
 /// The registration of a task that waits for a message. Dropped, it is forgotten.
 #[derive(Debug)]
 pub struct Listener {
@@ -46,17 +50,17 @@ impl Drop for Listener {
 }
 
 impl World {
-    /// Takes the status if the request is over; otherwise `waker` is woken when it is, in the place of an earlier one. Takes no
-    /// step, unless nobody else does.
+    /// Takes the status if the request is over; otherwise `waker` is woken when it is, in the place of an earlier one. Takes a
+    /// step before, unless the progress thread does.
     ///
     /// # Errors
     /// A stale id.
     pub fn poll(&self, id: RequestId, waker: &Waker) -> Result<Poll<Status>> {
         let at = self.vci_number(id.slot as usize);
-        let look = || {
+        let look = |registers: bool| {
             let mut vci = self.runtime.enter(at);
             let taken = take_if_complete(&mut vci, id).transpose()?;
-            if taken.is_none() {
+            if taken.is_none() && registers {
                 let engine = &mut vci.engine;
                 let before = complete::watch_by_task(&mut engine.requests, &mut engine.finished, id, waker);
                 drop(vci);
@@ -65,6 +69,22 @@ impl World {
             Ok(taken)
         };
         self.look_twice(at, waker, look)
+    }
+
+    /// As [`World::poll`], for a task that does nothing else meanwhile: where every rank has a CPU what comes in a moment is taken
+    /// without a waker.
+    ///
+    /// # Errors
+    /// A stale id.
+    pub fn poll_patiently(&self, id: RequestId, waker: &Waker) -> Result<Poll<Status>> {
+        if self.waiting.may_spin() && !self.has_progress_thread() {
+            for _ in 0..PATIENCE {
+                if let Some(status) = self.test(id)? {
+                    return Ok(Poll::Ready(status));
+                }
+            }
+        }
+        self.poll(id, waker)
     }
 
     /// `waker` is woken when a test would find the request over: now, if it would.
@@ -101,7 +121,7 @@ impl World {
     ) -> Result<Poll<Option<Unexpected>>> {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Poll::Ready(None)) };
         let at = pattern.context.vci();
-        let look = || {
+        let look = |registers: bool| {
             let mut vci = self.runtime.enter(at);
             let Vci { engine, methods, .. } = &mut *vci;
             if let Some(message) = probe::take(engine, methods, &pattern) {
@@ -109,6 +129,9 @@ impl World {
             }
             if let Some(why) = engine.losses.concerns(&engine.contexts, &pattern) {
                 return Err(why);
+            }
+            if !registers {
+                return Ok(None);
             }
             let (id, before) = engine.listeners.listen(listener.as_ref().map(|known| known.id), waker);
             drop(vci);
@@ -122,24 +145,27 @@ impl World {
         self.look_twice(at, waker, look)
     }
 
-    /// Looks, and where nobody else makes progress takes a step, looks again, and has the task ask once more.
+    /// Looks, takes a step unless the progress thread does, looks again and registers; where nobody makes progress meanwhile the
+    /// task asks once more. `look` is told whether to register.
+    #[inline]
     fn look_twice<T>(
         &self,
         at: usize,
         waker: &Waker,
-        mut look: impl FnMut() -> Result<Option<T>>,
+        mut look: impl FnMut(bool) -> Result<Option<T>>,
     ) -> Result<Poll<T>> {
-        if let Some(found) = look()? {
+        if let Some(found) = look(false)? {
             return Ok(Poll::Ready(found));
         }
-        if self.is_attended() {
-            return Ok(Poll::Pending);
+        if !self.has_progress_thread() {
+            self.runtime.step(at);
         }
-        self.runtime.step(at);
-        if let Some(found) = look()? {
+        if let Some(found) = look(true)? {
             return Ok(Poll::Ready(found));
         }
-        waker.wake_by_ref();
+        if !self.is_attended() {
+            waker.wake_by_ref();
+        }
         Ok(Poll::Pending)
     }
 
@@ -150,7 +176,7 @@ impl World {
 
     /// Whether there is a progress thread.
     pub fn has_progress_thread(&self) -> bool {
-        self.common.progress.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.common.threaded && self.common.progress.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Starts the progress thread, unless there is one.
@@ -170,6 +196,30 @@ impl World {
             *progress = Some(ProgressThread::start(&self.waiting)?);
         }
         Ok(())
+    }
+
+    /// Starts the thread that does what others ask of windows, unless there is one, or the progress thread does it, or the setting
+    /// forbids it. It and the threads of the program exclude each other from then on.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub(crate) fn attend_windows(&self) -> Result<()> {
+        let mut serving = self.common.serving.lock().unwrap_or_else(PoisonError::into_inner);
+        if serving.is_none() && !self.has_progress_thread() && self.vci().engine.config.window_thread {
+            self.runtime.admit_threads();
+            *serving = Some(ProgressThread::serving(&self.waiting)?);
+        }
+        Ok(())
+    }
+
+    /// Ends the progress thread, and the one that serves windows, as far as they are there.
+    pub(crate) fn stop_progress_thread(&self) {
+        for thread in [&self.common.progress, &self.common.serving] {
+            let thread = thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(thread) = thread {
+                thread.stop(&self.waiting);
+            }
+        }
     }
 
     /// Runs a future to its end on this thread, in a call with this name. While it has nothing to do everything is advanced,

@@ -18,7 +18,7 @@ use crate::ids::{ContextId, Peer};
 use crate::method::shm::Shm;
 use crate::method::{Methods, Routes};
 use crate::progress::Vci;
-use crate::pt2pt::Engine;
+use crate::pt2pt::{Engine, revoked};
 use crate::request::table;
 use crate::runtime::Entered;
 use crate::wait::Awaited;
@@ -134,7 +134,9 @@ impl World {
     pub fn joins(&self, comm: &Arc<Comm>) {
         self.common.abroad.connects(comm);
         self.runtime.open(comm.context().vci());
-        comm.make_known(&mut self.vci_of(comm).engine);
+        let Vci { engine, methods, .. } = &mut *self.vci_of(comm);
+        comm.make_known(engine);
+        revoked::joined(engine, methods, comm.context());
     }
 
     /// Advances until `done`, which looks at the VCI of a request, gives a value; `awaited` says what is waited for.

@@ -1,13 +1,17 @@
 //! The calls on windows: accesses, and what completes them (MPI-5.0 §12.3, §12.5.4). Parts: `create`; `active` and
-//! `locks`, synchronisation.
+//! `locks`, synchronisation; `owned`, windows of elements, for the typed API.
 //!
 //! On memory that is mapped an access is over when its call returns, and its target takes no part. What must stay true: a
 //! synchronisation waits for what it completes and for nothing else, and ends with an error when a member that it needs is
 //! lost.
 
 mod active;
+mod by_words;
 mod create;
 mod locks;
+mod owned;
+
+pub use by_words::Fenced;
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -17,15 +21,16 @@ use crate::buffer::OwnedBuf;
 use crate::datatype::{Builtin, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::explain::Part;
-use crate::ids::{Peer, RequestId};
+use crate::ids::RequestId;
 use crate::op::Predefined;
 use crate::progress::Vci;
 use crate::pt2pt::Engine;
 use crate::request::Table;
 use crate::wait::{Awaited, OfWindow};
-use crate::win::{At, Operations, Origin, Place, Update, Window, Words};
+use crate::win::{At, Operands, Operations, Origin, Place, Targets, Update, Window, Words};
 
 pub use create::NewWindow;
+pub use owned::{Closed, Epoch, Exposed, Members, OwnedWindow};
 
 /// How far an operation has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +130,8 @@ impl World {
         }
         if let Some(mapped) = window.mapped() {
             let busy = |words: Words<'_>| self.become_busy(window, words);
-            window.update_mapped(mapped, (at, place), what, operands, old, busy)?;
+            let operands = Operands { given: operands, old };
+            window.update_mapped(mapped, (at, place), what, operands, busy)?;
             return Ok(Table::DONE);
         }
         // What MPI_NO_OP is given is not looked at: the memory for what it fetches has the right length.
@@ -160,8 +166,9 @@ impl World {
     fn become_busy(&self, window: &Window, words: Words<'_>) -> Result<()> {
         while !words.try_busy() {
             posthaste_os::machine::yield_now();
-            let vci = self.vci_of(window.comm());
-            lost_member(&vci.engine, window)?;
+            // Who has it may have ended: that is heard of by progress alone.
+            self.step_in(window.comm());
+            lost_member(&self.vci_of(window.comm()).engine, window)?;
         }
         Ok(())
     }
@@ -180,19 +187,19 @@ impl World {
         target: Option<i32>,
         extent: Extent,
     ) -> Result<()> {
-        let targets = match target {
+        let locked = match target {
             Some(crate::ids::PROC_NULL) => return Ok(()),
             Some(rank) => {
                 let target = window.target(rank)?;
                 window.epochs().check_locked(target)?;
-                vec![target]
+                Some(vec![target])
             }
             None => window.epochs().locked()?,
         };
         if window.mapped().is_some() {
             self.step_in(window.comm()); // the program may flush until something comes
         }
-        self.complete(call, window, &targets, extent)
+        self.complete(call, window, locked.as_deref().map_or(Targets::All, Targets::These), extent)
     }
 
     /// Waits until what was started towards these targets is so far.
@@ -200,7 +207,7 @@ impl World {
         &self,
         call: &'static str,
         window: &Arc<Window>,
-        targets: &[usize],
+        targets: Targets<'_>,
         extent: Extent,
     ) -> Result<()> {
         fence(Ordering::SeqCst);
@@ -224,7 +231,7 @@ impl World {
     /// Waits until everything that was asked of these targets has been answered.
     fn until_quiet(&self, call: &'static str, window: &Arc<Window>, targets: &[usize]) {
         let context = window.comm().context();
-        let need = |target: &usize| (Some(window.parts()[*target].peer), Part::ForOwner, *target as i32);
+        let need = |target: &usize| (Some(window.peer(*target)), Part::ForOwner, *target as i32);
         let open = || targets.iter().filter(|target| !window.traffic().is_quiet(**target));
         let awaited = |_: &Vci| {
             Awaited::Window(OfWindow { context, needs: open().map(need).collect(), is_there: None })
@@ -241,5 +248,6 @@ fn lost_member(engine: &Engine, window: &Window) -> Result<()> {
     if engine.losses.is_empty() {
         return Ok(());
     }
-    window.parts().iter().map(|part| part.peer).try_for_each(|peer: Peer| engine.losses.check(peer))
+    let lost = engine.losses.among(window.comm().group()).next();
+    lost.map_or(Ok(()), |peer| engine.losses.check(peer))
 }

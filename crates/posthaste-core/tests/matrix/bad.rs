@@ -10,8 +10,8 @@ use posthaste_core::method::Load;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::trace::Counter;
 use posthaste_core::wire::{
-    BufferCursor, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused, RemoteMemory,
-    WriteOutcome,
+    Access, BufferCursor, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused, RemoteKey,
+    RemoteMemory, WriteOutcome,
 };
 
 /// Where a header says what the packet is, how it is to be read, and how long its message is.
@@ -26,8 +26,9 @@ const OK_TO_SEND: u8 = 3;
 const DATA: u8 = 4;
 const STREAM: u8 = 7;
 const PUT: u8 = 17;
+const AGREEMENT: u8 = 25;
 /// The last kind that there is.
-const UNLOCK: u8 = 24;
+const EXCLUDED: u8 = 27;
 
 /// A request that does not exist.
 const NOBODY: RequestId = RequestId { slot: 77, generation: 3 };
@@ -77,8 +78,9 @@ fn stale(old: RequestId) -> Vec<Emit> {
     }
     // Answers to questions that nobody asked.
     all.extend([0, 1, u64::MAX].map(Emit::answer));
-    let (why, serial) = (Refusal::NotExposed, u64::MAX);
-    all.push(Emit::refused(Refused { serial, why, offset: 0, len: 8, size: 0 }));
+    let key = RemoteKey { slot: 0, generation: 1 };
+    let (why, access) = (Refusal::NotExposed, Access { serial: u64::MAX, key, offset: 0 });
+    all.push(Emit::refused(Refused { access, why, len: 8, size: 0 }));
     // What only comes over one of several links.
     all.push(changed(Emit::request_to_send(&envelope(10), NOBODY, Offer::Nothing), &[(KIND, BUNDLED)]));
     all
@@ -89,7 +91,7 @@ fn malformed() -> Vec<Emit> {
     let ask = Emit::request_to_send(&envelope(10), NOBODY, Offer::Nothing);
     let mut all = vec![
         changed(ask, &[(KIND, 0)]),
-        changed(ask, &[(KIND, UNLOCK + 1)]),
+        changed(ask, &[(KIND, EXCLUDED + 1)]),
         changed(ask, &[(KIND, 255)]),
         // Messages that are longer or shorter than they say, or so long that sums overflow.
         Emit::eager(&envelope(1)),
@@ -101,7 +103,7 @@ fn malformed() -> Vec<Emit> {
         changed(Emit::sync_ack(NOBODY), &[(FLAGS, 2)]),
     ];
     // Everything that has a front, with less of it.
-    for kind in (REQUEST_TO_SEND..=STREAM + 1).chain(PUT..=UNLOCK) {
+    for kind in (REQUEST_TO_SEND..=STREAM + 1).chain(PUT..=AGREEMENT) {
         all.push(changed(Emit::eager(&envelope(0)), &[(KIND, kind)]));
     }
     for kind in [REQUEST_TO_SEND, OK_TO_SEND, DATA, STREAM] {

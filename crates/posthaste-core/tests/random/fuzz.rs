@@ -239,7 +239,7 @@ impl Dice<'_> {
             2 => Emit::atomic(access, Atomically { operation, element, fetches: self.coin() }),
             3 => Emit::flush(serial),
             4 => Emit::answer(serial),
-            _ => Emit::refused(Refused { serial, why: Refusal::OutOfRange, offset, len, size: 0 }),
+            _ => Emit::refused(Refused { access, why: Refusal::OutOfRange, len, size: 0 }),
         }
     }
 }

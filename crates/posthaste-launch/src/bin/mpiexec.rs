@@ -1,6 +1,7 @@
 //! `mpiexec`, also installed as `mpirun`: see `posthaste_launch::mpiexec`.
-#![forbid(unsafe_code)]
+
+posthaste_os::process_table!(PROCESS_TABLE);
 
 fn main() {
-    std::process::exit(posthaste_launch::mpiexec::main());
+    std::process::exit(posthaste_launch::mpiexec::main(&PROCESS_TABLE));
 }

@@ -7,6 +7,7 @@ use super::Surroundings;
 use posthaste_pmi::hosts::{Host, Launcher, Means};
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
+use std::path::Path;
 
 /// Variables of other launchers that name a host file.
 const FILES: &[&str] = &[
@@ -15,6 +16,8 @@ const FILES: &[&str] = &[
     "OMPI_MCA_orte_default_hostfile",
     "PRTE_MCA_prte_default_hostfile",
 ];
+/// Those of batch systems: a line for each slot.
+const BATCH: &[&str] = &["PBS_NODEFILE", "LSB_DJOB_HOSTFILE"];
 /// Variables with arguments for the program that reaches other hosts.
 const ARGUMENTS: &[&str] = &[
     "HYDRA_LAUNCH_EXTRA_ARGS",
@@ -52,6 +55,12 @@ impl HostList {
         if hosts.is_empty() { Err(format!("the list of hosts {list:?} names none")) } else { Ok(Self(hosts)) }
     }
 
+    /// The same with ranges of numbers.
+    pub(super) fn group(list: &str) -> Result<Self, String> {
+        let names = node_list(list).ok_or_else(|| format!("the hosts {list:?} are no list as n[01-04,7]"))?;
+        Ok(Self(names.into_iter().map(|name| Host { name, slots: None }).collect()))
+    }
+
     /// Hosts in the lines of a file.
     pub(super) fn read(path: &OsStr) -> Result<Self, String> {
         let shown = path.to_string_lossy();
@@ -74,7 +83,10 @@ impl HostList {
 
     /// Hosts in the file that a variable of another launcher names.
     pub(super) fn from_variables(around: &Surroundings) -> Result<Option<Self>, String> {
-        let named = FILES.iter().find_map(|name| Some((name, variable(around, name)?)));
+        // Variables of batch systems come along to hosts and containers that do not have the file.
+        let is_meant = |name: &str, path: &OsStr| !BATCH.contains(&name) || Path::new(path).exists();
+        let named = FILES.iter().chain(BATCH).find_map(|name| Some((name, variable(around, name)?)));
+        let named = named.filter(|(name, path)| is_meant(name, path));
         named
             .map(|(name, path)| Self::read(path).map_err(|why| format!("{why} (named by {name})")))
             .transpose()

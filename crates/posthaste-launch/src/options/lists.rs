@@ -3,6 +3,7 @@
 //! Pure. What must stay true: a mistake is one sentence that names the option.
 
 use super::MOST_RANKS;
+use posthaste_pmi::sets::check_name;
 use posthaste_pmi::spawn::Input;
 
 /// The ranks that get standard input.
@@ -17,6 +18,16 @@ pub(super) fn input(option: &str, given: &str) -> Result<Input, String> {
             Ok(Input::Ranks(ranks.into_iter().map(|rank| rank as u32).collect()))
         }
     }
+}
+
+/// A process set: its name and, where they are given, its ranks.
+pub(super) fn process_set(option: &str, given: &str) -> Result<(String, Option<Vec<u32>>), String> {
+    let (name, list) = given.split_once('=').map_or((given, None), |(name, list)| (name, Some(list)));
+    check_name(name).map_err(|why| format!("-{option}: {why}"))?;
+    let Some(list) = list else { return Ok((name.into(), None)) };
+    let ranks = numbers(list)
+        .ok_or_else(|| format!("-{option} {given}: expected numbers of ranks behind the =, as in 0,2-5"))?;
+    Ok((name.into(), Some(ranks.into_iter().map(|rank| rank as u32).collect())))
 }
 
 /// CPUs.
@@ -42,7 +53,19 @@ fn numbers(list: &str) -> Option<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::numbers;
+    use super::{numbers, process_set};
+
+    #[test]
+    fn process_sets_are_read() {
+        assert_eq!(process_set("pset", "ocean"), Ok(("ocean".into(), None)));
+        assert_eq!(process_set("pset", "ocean=2,0-1"), Ok(("ocean".into(), Some(vec![0, 1, 2]))));
+        for (wrong, part) in
+            [("", "cannot be called"), ("mpi://A", "begin so"), ("a=x", "behind the ="), ("a=", "behind")]
+        {
+            let why = process_set("pset", wrong).unwrap_err();
+            assert!(why.starts_with("-pset") && why.contains(part), "{why}");
+        }
+    }
 
     #[test]
     fn lists_are_read() {

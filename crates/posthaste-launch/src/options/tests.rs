@@ -1,9 +1,9 @@
 //! Command lines and what is read from them.
 
 use super::*;
-use posthaste_pmi::spawn::Input;
+use posthaste_pmi::spawn::{Bind, Input};
 
-fn around() -> Surroundings {
+pub(super) fn around() -> Surroundings {
     let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
     Surroundings {
         environment: vec![pair("PATH", "/bin"), pair("HOME", "/root"), pair("LANG", "C")],
@@ -12,14 +12,14 @@ fn around() -> Surroundings {
     }
 }
 
-fn read(line: &str) -> Result<Request, String> {
+pub(super) fn read(line: &str) -> Result<Request, String> {
     match parse(line.split_whitespace().map(OsString::from), &around())? {
         Wish::Run(request) => Ok(*request),
         other => Err(format!("{other:?}")),
     }
 }
 
-fn variables(pairs: &[(OsString, OsString)]) -> String {
+pub(super) fn variables(pairs: &[(OsString, OsString)]) -> String {
     pairs.iter().map(|(name, value)| format!("{}={};", name.display(), value.display())).collect()
 }
 
@@ -88,6 +88,19 @@ fn mistakes_are_sentences() {
         ("-cpu-set x a", "-cpu-set x"),
         ("-outfile-pattern %q a", "-outfile-pattern \"%q\": % is followed by 'q'"),
         ("-bind-to moon a", "moon"),
+        ("-bind-to socket:2 a", "a number goes with core alone"),
+        ("-bind-to user:0,1 a", "write -cpu-set"),
+        ("-map-by ppr:2:core a", "-map-by \"ppr:2:core\""),
+        ("-map-by slot:moon a", "\"moon\" is not known"),
+        ("-rank-by node a", "write -map-by node"),
+        ("-output xml a", "\"xml\" is not known"),
+        ("-output tag,merge a", "write 2>&1"),
+        ("-prepend-pattern %q a", "% is followed by 'q'"),
+        ("-nolocal a", "-nolocal leaves no host"),
+        ("-nolocal -hosts localhost a", "-nolocal leaves no host"),
+        ("-nooversubscribe -hosts b:2,c:1 -n 4 a", "3 slots for 4 ranks"),
+        ("-hosts-group n[3-1] a", "no list as n[01-04,7]"),
+        ("-attach me", "-attach me: not a process id"),
         ("-timeout 0 a", "-timeout 0"),
         ("-timeout x a", "-timeout x"),
         ("-initial-errhandler moon a", "\"moon\" is not known, expected one of mpi_errors_are_fatal, mpi_"),

@@ -5,6 +5,7 @@
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,23 @@ pub fn mpiexec(arguments: &[&str]) -> Command {
         command.env_remove(name);
     }
     command
+}
+
+/// Puts a program that may be run at once at `to`. Another process writes it: a file that this one has open for writing is open
+/// in the children that other tests start meanwhile too, and the kernel refuses to run it ("text file busy").
+pub fn put_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    let put =
+        Command::new("install").args(["-m", "755"]).arg(from.as_ref()).arg(to.as_ref()).status().unwrap();
+    assert!(put.success(), "{}", to.as_ref().display());
+}
+
+/// Writes a script that may be run at once.
+pub fn put_script(path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+    let mut source = path.as_ref().as_os_str().to_owned();
+    source.push(".source");
+    std::fs::write(&source, text).unwrap();
+    put_program(&source, path);
+    std::fs::remove_file(source).unwrap();
 }
 
 /// What a finished command said.

@@ -266,6 +266,9 @@ constants! {
         MPI_ERR_SESSION: c_int = 75;
         MPI_ERR_ERRHANDLER: c_int = 80;
         MPI_ERR_ABI: c_int = 81;
+        MPIX_ERR_PROC_FAILED: c_int = 101;
+        MPIX_ERR_PROC_FAILED_PENDING: c_int = 102;
+        MPIX_ERR_REVOKED: c_int = 103;
     }
     "Error classes of the tool interface" {
         MPI_T_ERR_CANNOT_INIT: c_int = 61;

@@ -39,7 +39,7 @@ pub(super) mod block {
     pub(in crate::node) const HEAP: usize = 100;
     pub(in crate::node) const HEAP_INODE: usize = 104; // 8 bytes
     pub(in crate::node) const NAMESPACE: usize = 112; // 8 bytes
-    pub(in crate::node) const COUNTS: usize = 128; // 512 bytes
+    pub(in crate::node) const COUNTS: usize = 128; // 768 bytes
 }
 /// Bytes of the status page on which a rank says what it waits for.
 pub(super) const STATUS_PAGE: usize = 2 * PAGE;
@@ -48,7 +48,7 @@ pub const ACTIVE_WORDS: usize = 6;
 /// Number of distinct bits in the active-ring bitmap.
 pub const ACTIVE_BITS: usize = ACTIVE_WORDS * 64;
 /// Number of counters per rank.
-pub const COUNTERS: usize = 64;
+pub const COUNTERS: usize = 96;
 
 /// Places and sizes within the segment, a pure function of the number of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

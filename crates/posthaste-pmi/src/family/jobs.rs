@@ -3,7 +3,8 @@
 //! Ranks are numbered through all jobs in the order in which those began, and so are agents; each job below numbers its
 //! own from 0. What concerns one job only (its fence, a rank that will not come to it, its end) is settled here. What must
 //! stay true: whoever asks for a job gets one answer, once all its ranks have introduced themselves or one of them cannot;
-//! a job that could not be born is nobody's failure but that of the call that asked for it, and leaves nothing.
+//! a job that could not be born is nobody's failure but that of the call that asked for it, and leaves nothing; a job that is
+//! over is forgotten, so that ten thousand jobs one after the other cost what one does.
 
 use super::Place;
 use super::plan::{Planned, plan};
@@ -16,7 +17,8 @@ use crate::spawn::talk::{Common, Fault, Gone, Order, Report};
 use crate::spawn::verdict::Ended;
 use crate::spawning::{self, Spawning};
 use nix::sys::epoll::Epoll;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -36,14 +38,23 @@ impl Side {
     }
 }
 
+/// Who has asked for a job: a rank of the family, and which of its requests that was, from 1 on.
+#[derive(Clone, Copy, Debug)]
+struct Asker {
+    rank: u32,
+    asked: u32,
+}
+
 /// How far a job has come.
 #[derive(Debug)]
 enum State {
-    /// This rank of the family waits for it, and gets these error codes.
+    /// Its asker waits for it, and gets these error codes.
     Unborn {
-        asker: u32,
+        asker: Asker,
         codes: Vec<i32>,
     },
+    /// The asker has been answered, and waits for the job to meet it.
+    Expected(Asker),
     Running,
     /// It could not be born and is being ended.
     Stillborn,
@@ -51,12 +62,15 @@ enum State {
 }
 
 struct Entry {
-    /// Gone when its agents are.
-    side: Option<Side>,
+    /// Its number in the family.
+    number: usize,
+    side: Side,
     state: State,
-    /// Its first rank, and the end of its agents, in the family.
+    /// Those who asked for it wait at a port.
+    has_parents: bool,
+    /// Its first rank, and its agents, in the family.
     first: u32,
-    agents_end: usize,
+    agents: Range<usize>,
     /// Which of its ranks have ended, and how many have not.
     ended: Vec<bool>,
     running: usize,
@@ -64,7 +78,10 @@ struct Entry {
 
 /// The jobs of a family.
 pub(super) struct Jobs<'a> {
+    /// The first one, and those that are not over, in their order. Within, jobs are numbered by their places here.
     entries: Vec<Entry>,
+    /// The numbers of the next job, of its first rank and of its first agent.
+    next: (usize, u32, usize),
     /// What the first job was told.
     common: Common,
     limit: Option<usize>,
@@ -74,6 +91,8 @@ pub(super) struct Jobs<'a> {
     /// Per stream: the ranks are not read; nobody takes it any more.
     paused: [bool; 2],
     closed: [bool; 2],
+    /// How often each rank has asked for a job.
+    asked: HashMap<u32, u32>,
     /// Everything is being ended: nothing more is begun.
     ending: bool,
     counters: Vec<u64>,
@@ -92,15 +111,18 @@ impl<'a> Jobs<'a> {
     ) -> Self {
         let size = common.size;
         let entry = Entry {
-            side: Some(Side::First(first)),
+            number: 0,
+            side: Side::First(first),
             state: State::Running,
+            has_parents: false,
             first: 0,
-            agents_end: agents,
+            agents: 0..agents,
             ended: vec![false; size],
             running: size,
         };
         Self {
             entries: vec![entry],
+            next: (1, size as u32, agents),
             common: Common { programs: Vec::new(), ..common },
             limit,
             place,
@@ -108,6 +130,7 @@ impl<'a> Jobs<'a> {
             queued: VecDeque::new(),
             paused: [false; 2],
             closed: [false; 2],
+            asked: HashMap::new(),
             ending: false,
             counters: Vec::new(),
             over: false,
@@ -122,52 +145,59 @@ impl<'a> Jobs<'a> {
     }
 
     fn refuse(&mut self, asker: u32, why: &str) {
-        let (job, rank) = self.find(asker);
+        let Some((job, rank)) = self.find(asker) else { return };
+        let job = self.entries[job].number;
         let whose = if job > 0 { format!(" of job {job}") } else { String::new() };
         self.queued.push_back(Report::Say(format!("rank {rank}{whose} cannot spawn processes: {why}\n")));
         self.answer(asker, spawning::refused(why));
     }
 
-    /// The job of a rank of the family, and its number there.
-    fn find(&self, rank: u32) -> (usize, u32) {
-        let job = self.entries.partition_point(|entry| entry.first <= rank).saturating_sub(1);
-        (job, rank - self.entries[job].first)
+    /// The job of a rank of the family, and its number there; `None` when that job is over.
+    fn find(&self, rank: u32) -> Option<(usize, u32)> {
+        let job = self.entries.partition_point(|entry| entry.first <= rank).checked_sub(1)?;
+        let within = rank - self.entries[job].first;
+        ((within as usize) < self.entries[job].ended.len()).then_some((job, within))
     }
 
     fn order_rank(&mut self, rank: u32, order: impl FnOnce(u32) -> Order) {
-        let (job, rank) = self.find(rank);
-        self.order_job(job, order(rank));
+        if let Some((job, rank)) = self.find(rank) {
+            self.order_job(job, order(rank));
+        }
     }
 
     fn order_job(&mut self, job: usize, order: Order) {
-        if let Some(side) = &mut self.entries[job].side {
-            side.below().order(order);
-        }
+        self.entries[job].side.below().order(order);
     }
 
     /// Begins a job.
-    fn begin(&mut self, asker: u32, request: Spawning) {
+    fn begin(&mut self, rank: u32, request: Spawning) {
+        let asked = self.asked.entry(rank).or_default();
+        *asked += 1;
+        let asker = Asker { rank, asked: *asked };
         if self.ending {
-            return self.refuse(asker, "the job is being ended");
+            return self.refuse(rank, "the job is being ended");
         }
         let running: usize = self.entries.iter().map(|entry| entry.running).sum();
         let room = self.limit.map(|limit| limit.saturating_sub(running));
-        let job = self.entries.len();
-        let Planned { plan, map, codes } = match plan(request, job, &self.common, self.place, room) {
+        let (number, first, agents) = self.next;
+        let Planned { plan, map, codes } = match plan(request, number, &self.common, self.place, room) {
             Ok(planned) => planned,
-            Err(why) => return self.refuse(asker, &why),
+            Err(why) => return self.refuse(rank, &why),
         };
         let size = plan.common.size;
-        let last = &self.entries[job - 1];
-        let (first, agents) = (last.first + last.ended.len() as u32, last.agents_end);
+        let has_parents = spawning::have_parents(&plan.common.preput);
         let tree = match Tree::start(plan, false, agents, self.epoll.clone()) {
             Ok(tree) => tree,
-            Err(refused) => return self.refuse(asker, &refused.sentence),
+            Err(refused) => return self.refuse(rank, &refused.sentence),
         };
+        self.next = (number + 1, first + size as u32, tree.end());
+        let job = self.entries.len();
         self.entries.push(Entry {
-            agents_end: tree.end(),
-            side: Some(Side::Agents(Box::new(tree))),
+            number,
+            agents: agents..tree.end(),
+            side: Side::Agents(Box::new(tree)),
             state: State::Unborn { asker, codes },
+            has_parents,
             first,
             ended: vec![false; size],
             running: size,
@@ -186,22 +216,29 @@ impl<'a> Jobs<'a> {
     fn give_up(&mut self, job: usize, why: &str) {
         if let State::Unborn { asker, .. } = self.entries[job].state {
             self.entries[job].state = State::Stillborn;
-            self.refuse(asker, why);
+            self.refuse(asker.rank, why);
             self.order_job(job, Order::End(How::Kill));
         }
     }
 
     /// What a job reports: settled here, or handed on as the family's.
     fn take(&mut self, job: usize, report: Report) {
-        let first = self.entries[job].first;
-        let in_family = |fault: Fault| Fault { job: job as u32, ..fault };
+        let Entry { first, number, .. } = self.entries[job];
+        let in_family = |fault: Fault| Fault { job: number as u32, ..fault };
         let report = match report {
             Report::Fence(pairs) => return self.order_job(job, Order::Open(pairs)),
             Report::Ready => {
                 if let State::Unborn { asker, codes } = &self.entries[job].state {
                     let (asker, answer) = (*asker, spawning::started(codes));
+                    let entry = &mut self.entries[job];
+                    entry.state = if entry.has_parents { State::Expected(asker) } else { State::Running };
+                    self.answer(asker.rank, answer);
+                }
+                return;
+            }
+            Report::Met => {
+                if matches!(self.entries[job].state, State::Expected(_)) {
                     self.entries[job].state = State::Running;
-                    self.answer(asker, answer);
                 }
                 return;
             }
@@ -231,6 +268,10 @@ impl<'a> Jobs<'a> {
             Report::Output { rank, stream, continues, text } => {
                 Report::Output { rank: first + rank, stream, continues, text }
             }
+            Report::Begun(mut ranks) => {
+                ranks.iter_mut().for_each(|begun| begun.rank += first);
+                Report::Begun(ranks)
+            }
             Report::Ask { rank, line } => Report::Ask { rank: first + rank, line },
             Report::Looks(mut looks) => {
                 looks.iter_mut().for_each(|look| look.rank += first);
@@ -246,6 +287,18 @@ impl<'a> Jobs<'a> {
         let entry = &mut self.entries[job];
         let is_first = entry.running == entry.ended.len();
         let fresh = entry.ended.get_mut(rank as usize).is_some_and(|ended| !std::mem::replace(ended, true));
+        let expected = match entry.state {
+            State::Expected(asker) => Some(asker),
+            _ => None,
+        };
+        if let Some(asker) = expected.filter(|_| fresh) {
+            // Others of the job may never come to it without that one.
+            self.entries[job].state = State::Running;
+            let why =
+                format!("rank {rank} of the new processes ended before they met those who asked for them");
+            self.answer(asker.rank, spawning::lost(asker.asked, &why));
+        }
+        let entry = &mut self.entries[job];
         if fresh {
             entry.running -= 1;
             if entry.running == 0 {
@@ -264,9 +317,8 @@ impl<'a> Jobs<'a> {
         let entry = &mut self.entries[job];
         entry.state = State::Over;
         entry.running = 0;
-        if job > 0 {
+        if entry.number > 0 {
             let (first, count) = (entry.first, entry.ended.len() as u32);
-            entry.ended.shrink_to_fit();
             self.queued.push_back(Report::Left { first, count });
         }
         if !self.over && self.entries.iter().all(|entry| matches!(entry.state, State::Over)) {
@@ -275,32 +327,32 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// Lets go of agents that have ended.
+    /// Forgets jobs that are over and whose agents have ended.
     fn tidy(&mut self) {
-        for entry in &mut self.entries {
-            let gone = matches!(&entry.side, Some(Side::Agents(tree)) if tree.is_gone());
-            if gone && matches!(entry.state, State::Over) {
-                entry.side = None;
-            }
-        }
+        self.entries.retain(|entry| match &entry.side {
+            Side::First(_) => true,
+            Side::Agents(tree) => !(matches!(entry.state, State::Over) && tree.is_gone()),
+        });
     }
 
     /// All that still run something.
     fn sides(&mut self) -> impl Iterator<Item = &mut dyn Below> {
-        self.entries.iter_mut().filter_map(|entry| Some(entry.side.as_mut()?.below()))
+        self.entries.iter_mut().map(|entry| entry.side.below())
     }
 }
 
 impl Below for Jobs<'_> {
     fn event(&mut self, token: Token) {
-        let job = match token {
+        let entry = match token {
             Token::Child(agent) | Token::ChildRoom(agent) | Token::ChildError(agent) => {
-                self.entries.partition_point(|entry| entry.agents_end <= agent)
+                // Gone, when the event came together with the end of the agent.
+                let job = self.entries.partition_point(|entry| entry.agents.end <= agent);
+                self.entries.get_mut(job).filter(|entry| entry.agents.contains(&agent))
             }
-            _ => 0,
+            _ => self.entries.first_mut(),
         };
-        if let Some(side) = self.entries.get_mut(job).and_then(|entry| entry.side.as_mut()) {
-            side.below().event(token);
+        if let Some(entry) = entry {
+            entry.side.below().event(token);
         }
     }
 
@@ -331,7 +383,7 @@ impl Below for Jobs<'_> {
         // In the order of the jobs: those that begin meanwhile are behind.
         let mut job = 0;
         while self.queued.is_empty() && job < self.entries.len() {
-            match self.entries[job].side.as_mut().and_then(|side| side.below().report()) {
+            match self.entries[job].side.below().report() {
                 Some(report) => self.take(job, report),
                 None => job += 1,
             }
@@ -344,7 +396,7 @@ impl Below for Jobs<'_> {
     }
 
     fn due(&self) -> Option<Instant> {
-        let due = |entry: &Entry| match entry.side.as_ref()? {
+        let due = |entry: &Entry| match &entry.side {
             Side::First(below) => below.due(),
             Side::Agents(tree) => tree.due(),
         };

@@ -6,7 +6,7 @@
 use super::{Place, soft};
 use crate::hosts::{Host, Launcher, Placed, Placement, Plan, place_each};
 use crate::spawn::talk::Common;
-use crate::spawn::{Bind, Input, Program, secret};
+use crate::spawn::{Bind, Input, Program, process_sets, secret};
 use crate::spawning::{Spawning, Spec};
 use posthaste_os::machine;
 use std::ffi::OsString;
@@ -62,10 +62,11 @@ pub(super) fn plan(
         return Err("soft allows no processes where there is room for none".into());
     }
     let map = placed.map();
+    let preput = request.preput.into_iter().chain(process_sets(&programs, &[])?).collect();
     let common = Common {
         name: format!("{}-{job}", first.family),
         spawned: true,
-        preput: request.preput,
+        preput,
         size,
         mapping: placed.mapping,
         secret: secret().map_err(|why| format!("cannot read random bytes from /dev/urandom: {why}"))?,
@@ -123,6 +124,7 @@ fn program(spec: Spec, count: usize) -> Program {
         replaces_environment: false,
         path: hint(&["path"]),
         directory: hint(&["wdir", "wd", "cwd"]).map(PathBuf::from),
+        sets: spec.hint(&["pset"]).into_iter().flat_map(|names| names.split(',')).map(Into::into).collect(),
         arguments: spec.arguments.into_iter().map(OsString::from).collect(),
         name: spec.name.into(),
     }

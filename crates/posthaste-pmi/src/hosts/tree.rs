@@ -398,4 +398,23 @@ mod tests {
         assert!(large.len() <= FAN_OUT);
         assert_eq!(sizes(1, true), [1]);
     }
+
+    /// How many agents stand one behind the other until the last host is reached.
+    fn depth(seats: &[Seats], own_first: bool) -> u32 {
+        let deepest = |group: &&[Seats]| if group.len() == 1 { 1 } else { 1 + depth(group, true) };
+        // All groups but the first are as long as each other, or the last one is shorter.
+        groups(seats, own_first).iter().take(2).map(deepest).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn a_million_hosts_are_reached_in_as_many_steps_as_their_logarithm() {
+        let seats = vec![Seats::default(); 1_000_000];
+        for (count, expected) in [(1, 1), (32, 1), (33, 2), (1000, 3), (1_000_000, 5)] {
+            assert!(
+                depth(&seats[..count], false) <= expected,
+                "{count} hosts: {}",
+                depth(&seats[..count], false)
+            );
+        }
+    }
 }

@@ -34,9 +34,11 @@ pub use console::ask;
 pub use input::Input;
 pub use look::look;
 pub use output::Stream;
-pub use talk::Look;
+pub use talk::{Begun, Look};
 pub use verdict::Ended;
 
+use crate::sets::{self, Sets};
+use crate::spawning::Pair;
 use local::refused;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -64,6 +66,8 @@ pub struct Program {
     /// Its working directory; ours when absent.
     #[serde(with = "path_on_wire")]
     pub directory: Option<PathBuf>,
+    /// The process sets that its ranks are in.
+    pub sets: Vec<String>,
 }
 
 /// How processes are confined to CPUs.
@@ -74,8 +78,23 @@ pub enum Bind {
     Auto,
     /// As `Auto`, also for a job of one process.
     Core,
+    /// As `Core`, but to all CPUs of the part of the machine that has the one of `Core`.
+    Within(Part),
     /// Not at all.
     None,
+}
+
+/// A part of a machine that CPUs belong to; one that the system does not know is the CPU itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Part {
+    /// A socket.
+    Package,
+    /// CPUs that are near to the same memory.
+    NumaNode,
+    /// CPUs with one third-level cache.
+    L3Cache,
+    /// CPUs with one second-level cache.
+    L2Cache,
 }
 
 /// All that is to be started.
@@ -87,6 +106,10 @@ pub struct Job {
     pub environment: Vec<(OsString, OsString)>,
     /// Confinement to CPUs.
     pub bind: Bind,
+    /// CPUs for each process; as many as its threads (`OMP_NUM_THREADS`) when absent.
+    pub width: Option<usize>,
+    /// Neighbours among the processes of a host are on different parts of this kind.
+    pub spread: Option<Part>,
     /// The CPUs that the processes of each host may use; all when empty.
     pub cpu_set: Vec<usize>,
     /// A process that is killed does not end the others: the job fails when they have ended.
@@ -95,6 +118,8 @@ pub struct Job {
     pub input: Input,
     /// How many processes this job and those that it spawns may have at a time, where somebody has said so.
     pub limit: Option<usize>,
+    /// Process sets with their ranks, besides those of the programs.
+    pub sets: Vec<(String, Vec<u32>)>,
     /// Longest time the job may take.
     pub timeout: Option<Duration>,
 }
@@ -119,6 +144,10 @@ pub trait Hooks {
     /// those of all ranks before.
     fn joined(&mut self, map: &[(String, Vec<usize>)]) {
         let _ = map;
+    }
+    /// All processes that there are have been started, in the order of their numbers; again when jobs have joined or are over.
+    fn begun(&mut self, ranks: &[Begun]) {
+        let _ = ranks;
     }
     /// A process ended.
     fn ended(&mut self, rank: usize, how: Ended) {
@@ -178,10 +207,12 @@ impl Job {
             let sentence = format!("standard input is to go to rank {rank}, but the job has {size} ranks");
             return Err(Refused::new(1, sentence));
         }
+        let sets = process_sets(&self.programs, &self.sets).map_err(|why| Refused::new(1, why))?;
         let name = format!("posthaste-{}", std::process::id());
         Ok(talk::Common {
             family: name.clone(),
             name,
+            preput: sets,
             universe: self.limit.unwrap_or(room).max(size) as i64,
             size,
             mapping,
@@ -189,6 +220,8 @@ impl Job {
             programs: self.programs.clone(),
             environment: self.environment.clone(),
             bind: self.bind,
+            width: self.width,
+            spread: self.spread,
             cpu_set: self.cpu_set.clone(),
             goes_on: self.goes_on,
             input: self.input.clone(),
@@ -197,6 +230,30 @@ impl Job {
             ..talk::Common::default()
         })
     }
+}
+
+/// What ranks are told of their process sets: those of these programs and `more`.
+pub(crate) fn process_sets(programs: &[Program], more: &[(String, Vec<u32>)]) -> Result<Vec<Pair>, String> {
+    let size: usize = programs.iter().map(|program| program.count).sum();
+    let counts = programs.iter().map(|program| program.count).collect();
+    let mut sets = Sets { programs: counts, named: Vec::new() };
+    let mut first = 0;
+    for program in programs {
+        let end = first + program.count as u32;
+        for name in &program.sets {
+            sets::check_name(name)?;
+            sets.add(name, first..end);
+        }
+        first = end;
+    }
+    for (name, ranks) in more {
+        sets::check_name(name)?;
+        if let Some(beyond) = ranks.iter().find(|rank| **rank as usize >= size) {
+            return Err(format!("the process set {name} has rank {beyond}, but the job has {size} ranks"));
+        }
+        sets.add(name, ranks.iter().copied());
+    }
+    Ok(sets.emit())
 }
 
 /// 64 random hexadecimal digits.

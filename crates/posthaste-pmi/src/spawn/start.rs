@@ -4,12 +4,13 @@
 //! of ours; the variables of a job that we ourselves may be part of do not reach it.
 
 use super::talk::Common;
-use super::{Bind, Program, Refused, resolve};
+use super::{Bind, Part, Program, Refused, resolve};
 use crate::client::JOB_VARIABLES;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::SigSet;
 use posthaste_os::node::Node;
 use posthaste_os::process::{self, Image, Place};
+use posthaste_os::resources::Resource;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -62,6 +63,11 @@ impl<'a> Prepared<'a> {
     /// The name the user gave.
     pub(super) fn name(&self) -> String {
         self.program.name.to_string_lossy().into_owned()
+    }
+
+    /// The path of the program.
+    pub(super) fn path(&self) -> String {
+        self.path.to_string_lossy().into_owned()
     }
 
     fn image(&self, contract: &[(&str, String)]) -> io::Result<Image> {
@@ -119,13 +125,53 @@ fn add_libraries(environment: &mut BTreeMap<OsString, OsString>, folder: &Path) 
 /// CPUs for each of `ranks` processes; empty lists when they are not confined. `width` CPUs each.
 pub(super) fn cpus(bind: Bind, ranks: usize, usable: &[usize], width: usize) -> Vec<Vec<usize>> {
     // A single process gains nothing from staying on one CPU, and its threads would lose the others.
-    let wanted = bind == Bind::Core || (bind == Bind::Auto && ranks > 1);
+    let wanted = match bind {
+        Bind::Core | Bind::Within(_) => true,
+        Bind::Auto => ranks > 1,
+        Bind::None => false,
+    };
     match ranks.checked_mul(width.max(1)) {
         Some(needed) if wanted && needed <= usable.len() => {
             usable.chunks(width.max(1)).take(ranks).map(<[usize]>::to_vec).collect()
         }
         _ => vec![Vec::new(); ranks],
     }
+}
+
+/// CPUs in the order in which ranks take them: neighbours are on different parts, when that is wanted. `part_of` gives the
+/// CPUs of a part, in any order, that this CPU belongs to.
+pub(super) fn in_turn(usable: &[usize], part_of: impl Fn(usize) -> Option<Vec<usize>>) -> Vec<usize> {
+    let mut parts: Vec<(usize, Vec<usize>)> = Vec::new();
+    for &cpu in usable {
+        let name = part_of(cpu).and_then(|part| part.into_iter().min()).unwrap_or(cpu);
+        match parts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, cpus)) => cpus.push(cpu),
+            None => parts.push((name, vec![cpu])),
+        }
+    }
+    let most = parts.iter().map(|(_, cpus)| cpus.len()).max().unwrap_or(0);
+    (0..most).flat_map(|turn| parts.iter().filter_map(move |(_, cpus)| cpus.get(turn).copied())).collect()
+}
+
+/// These CPUs with all usable ones of their parts.
+pub(super) fn widened(
+    cpus: &[usize],
+    usable: &[usize],
+    part_of: impl Fn(usize) -> Option<Vec<usize>>,
+) -> Vec<usize> {
+    let parts: Vec<usize> = cpus.iter().flat_map(|&cpu| part_of(cpu).unwrap_or(vec![cpu])).collect();
+    usable.iter().copied().filter(|cpu| parts.contains(cpu)).collect()
+}
+
+/// The CPUs of this machine that are in one part with a CPU.
+pub(super) fn part_of(part: Part, cpu: usize) -> Option<Vec<usize>> {
+    let resource = match part {
+        Part::Package => Resource::Package,
+        Part::NumaNode => Resource::NumaNode,
+        Part::L3Cache => Resource::L3Cache,
+        Part::L2Cache => Resource::L2Cache,
+    };
+    resource.cpus(cpu)
 }
 
 /// What the processes of a job on this host share.
@@ -214,6 +260,20 @@ mod tests {
         assert_eq!(cpus(Bind::Auto, 1, &[0, 1], 1), [Vec::new()]);
         assert_eq!(cpus(Bind::Core, 1, &[4, 5], 1), [one(4)]);
         assert_eq!(cpus(Bind::None, 2, &[0, 1], 1), [Vec::new(), Vec::new()]);
+    }
+
+    #[test]
+    fn neighbours_are_on_different_parts_and_a_part_has_all_its_cpus() {
+        // Two parts: the even and the odd CPUs; 8 is of none.
+        let part_of = |cpu: usize| (cpu < 8).then(|| (0..8).filter(|other| other % 2 == cpu % 2).collect());
+        assert_eq!(in_turn(&[0, 2, 4, 1, 3, 8], part_of), [0, 1, 8, 2, 3, 4]);
+        assert_eq!(in_turn(&[], part_of), []);
+        assert_eq!(widened(&[2], &[0, 1, 2, 3, 8], part_of), [0, 2]);
+        assert_eq!(widened(&[1, 8], &[0, 1, 2, 3, 8], part_of), [1, 3, 8]);
+        // Whatever this machine is, its parts have the CPU that is asked about.
+        let own = posthaste_os::machine::affinity()[0];
+        let has = |part| super::part_of(part, own).is_none_or(|cpus| cpus.contains(&own));
+        assert!([Part::Package, Part::NumaNode, Part::L3Cache, Part::L2Cache].into_iter().all(has));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use super::ending::How;
 use super::input::Input;
 use super::verdict::{Cause, Ended};
-use super::{Bind, Program, Stream};
+use super::{Bind, Part, Program, Stream};
 use crate::spawning::{Pair, Spawning};
 use posthaste_os::node::Life;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,10 @@ pub(crate) struct Common {
     pub(crate) programs: Vec<Program>,
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) bind: Bind,
+    /// CPUs for each rank, where somebody has said so.
+    pub(crate) width: Option<usize>,
+    /// Neighbours among the ranks of a host are on different parts of this kind.
+    pub(crate) spread: Option<Part>,
     /// The CPUs that the ranks of each host may use; all when empty.
     pub(crate) cpu_set: Vec<usize>,
     /// A rank that is killed does not end the others.
@@ -78,8 +82,12 @@ pub(crate) enum Report {
     Ask { rank: u32, line: String },
     /// A rank asks for a new job.
     Spawn { rank: u32, request: Spawning },
+    /// Ranks have been started on a host.
+    Begun(Vec<Begun>),
     /// All ranks below have introduced themselves.
     Ready,
+    /// A job that was spawned has met those who asked for it.
+    Met,
     /// A new job has begun: its hosts and the ranks there, numbered as in it.
     Joined(Vec<(String, Vec<usize>)>),
     /// Nothing is left of a job that was spawned: these ranks.
@@ -100,6 +108,19 @@ pub(crate) enum Report {
     Looks(Vec<Look>),
     /// Nothing of the job is left below; the sums of the ranks' counters.
     Over(Vec<u64>),
+}
+
+/// A rank that has been started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Begun {
+    /// Its number in the job.
+    pub rank: u32,
+    /// How the user calls its host.
+    pub host: String,
+    /// The path of its program there.
+    pub executable: String,
+    /// Its process id there.
+    pub pid: i32,
 }
 
 /// What went wrong, and where.

@@ -190,8 +190,12 @@ impl fmt::Display for Described<'_> {
                 }
                 match (stage, ended, missing) {
                     (Stage::Inside, Ended::Code(_), _) => write!(f, " without calling MPI_Finalize"),
+                    // Both only of spawned processes: their parents wait for them.
+                    (Stage::Finalised, Ended::Code(0), _) => write!(
+                        f,
+                        " without connecting to its parents, which MPI_Init does and sessions alone do not"
+                    ),
                     (Stage::Finalised, ..) => write!(f, " after MPI_Finalize"),
-                    // Only of a spawned process that is a failure.
                     (Stage::Outside, Ended::Code(0), None) => write!(f, " without calling MPI_Init"),
                     (.., Some(library)) => {
                         write!(f, ": its loader did not find {library}{}", advice(library))
@@ -308,6 +312,11 @@ mod tests {
         assert_eq!(
             death(Ended::Code(0), Stage::Inside).sentence("h", 1),
             "rank 2 (process 9) on h exited with code 0 without calling MPI_Finalize; the other rank was ended"
+        );
+        assert_eq!(
+            death(Ended::Code(0), Stage::Finalised).sentence("h", 0),
+            "rank 2 (process 9) on h exited with code 0 without connecting to its parents, which MPI_Init does and sessions alone \
+             do not"
         );
         let missing = |library: &str| {
             let (ended, stage) = (Ended::Code(127), Stage::Outside);

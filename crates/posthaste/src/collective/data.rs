@@ -9,7 +9,7 @@ use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::scope::{Request, Scope};
 
-collectives! { 'a;
+collectives! { Communicator, Scope, Plans, 'a;
     /// Waits until every rank has called it (MPI-5.0 §6.3).
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::{Counts, Plan, Plans};
 use crate::communicator::Communicator;
 use crate::scope::{Request, Scope};
 
-collectives! { 'a;
+collectives! { Communicator, Scope, Plans, 'a;
     /// Sends `data` to all destinations and collects that of the sources in `all`, in the order of
     /// [`Communicator::sources`] (MPI-5.0 §8.6.1). All ranks pass `data` of one length; `all` has
     /// a block of it for each source. The block of nobody stays as it is.

@@ -15,6 +15,21 @@ use crate::error::Result;
 /// A collective operation that can be started again and again; see [`Communicator::persistent`].
 ///
 /// It owns two buffers: the data that it reads, and the result that it writes. Between its runs the program reads and writes both.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// use posthaste::Operation::Maximum;
+/// // How far from its end an iteration is, over all ranks.
+/// let mut error = world.persistent(vec![8.0], vec![0.0], |plans, mine, all| plans.all_reduce(mine, all, Maximum))?;
+/// while { error.start()?.wait()?; error.result()[0] > 1.0 } {
+///     error.data_mut()[0] /= 2.0;
+/// }
+/// assert_eq!(error.data(), [1.0]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Persistent<'c, T: Equivalence> {
     call: &'static str,
     communicator: &'c Communicator<'c>,
@@ -22,6 +37,17 @@ pub struct Persistent<'c, T: Equivalence> {
 }
 
 /// A run of a [`Persistent`] operation. Dropping it does not end the run: whoever looks at the buffers next, waits.
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let mut copy = world.persistent(vec![], vec![world.rank()], |plans, _, data| plans.broadcast(data, 0))?;
+/// drop(copy.start()?);
+/// assert_eq!(copy.result(), [0]);
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "wait for the end of the operation"]
 pub struct Started<'p, 'c, T: Equivalence> {
     persistent: &'p mut Persistent<'c, T>,
@@ -83,9 +109,18 @@ impl Communicator<'_> {
         T: Equivalence,
         F: for<'a> FnOnce(Plans<'_>, &'a [T], &'a mut [T]) -> Result<Plan<'a>>,
     {
+        self.keep(data, result, |data, result| plan(self.plans(), data, result))
+    }
+
+    /// Plans an operation that owns its buffers.
+    pub(crate) fn keep<T, F>(&self, data: Vec<T>, result: Vec<T>, plan: F) -> Result<Persistent<'_, T>>
+    where
+        T: Equivalence,
+        F: for<'a> FnOnce(&'a [T], &'a mut [T]) -> Result<Plan<'a>>,
+    {
         let mut name = "persistent";
         let operation = slice::Persistent::new(data, result, |data, result| {
-            plan(self.plans(), data, result).map(|Plan { call, operation }| {
+            plan(data, result).map(|Plan { call, operation }| {
                 name = call;
                 operation
             })

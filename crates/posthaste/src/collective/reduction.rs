@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::operation::Reduction;
 use crate::scope::{Request, Scope};
 
-collectives! { 'a;
+collectives! { Communicator, Scope, Plans, 'a;
     /// Combines the ranks' `data` position by position into the root's `result` (MPI-5.0 §6.9.1).
     ///
     /// All ranks pass `data` of one length. `result` has that length on the root; on the others it is not used and

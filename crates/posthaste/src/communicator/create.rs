@@ -3,12 +3,24 @@
 //! MPI-5.0 §7.4.2.
 
 use posthaste_core::error::{Error as Cause, ErrorClass};
+use posthaste_core::info::Info;
+use posthaste_core::world::Split;
 
 use super::Communicator;
 use crate::error::Result;
 use crate::group::Group;
 
 /// What ranks have in common that come together in [`Communicator::split_type`].
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let node = world.split_type(posthaste::SplitType::Shared, world.rank() as i32)?;
+/// println!("rank {} of {} on this host", node.rank(), node.size());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[doc(alias = "MPI_Comm_split_type")]
@@ -98,9 +110,11 @@ impl Communicator<'_> {
     pub fn split_type(&self, split: SplitType, key: i32) -> Result<Self> {
         const CALL: &str = "split_type";
         let SplitType::Shared = split;
-        let node = self.engine().node() as i32;
-        let plan =
-            self.core().plan_split(Some(node), key, || self.engine().allocate_context_from(self.core()));
+        let part = self.engine().part_in(self.core(), Some(Split::Shared), &Info::default());
+        let plan = part.and_then(|part| {
+            let color = part.map(|part| part.color);
+            self.core().plan_split(color, key, || self.engine().allocate_context_from(self.core()))
+        });
         let made = self.create(CALL, plan)?;
         self.named(CALL, made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank is on no node")))
     }

@@ -202,6 +202,7 @@ impl Communicator<'_> {
         edges: &[(usize, usize)],
         weights: Option<&[i32]>,
     ) -> Result<Self> {
+        self.named(call, self.of_one_group())?;
         let (sources, destinations): (Vec<usize>, Vec<usize>) = edges.iter().copied().unzip();
         let size = self.core().size();
         let sources = self.named(call, argument::ranks("edges", &sources, size))?;

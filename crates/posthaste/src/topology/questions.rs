@@ -205,6 +205,16 @@ impl Communicator<'_> {
 }
 
 /// Kinds of topologies (`MPI_Topo_test`).
+///
+/// ```
+/// # fn main() -> posthaste::Result<()> {
+/// # let universe = posthaste::init()?;
+/// # let world = universe.world();
+/// let loops = world.adjacent_graph(&[world.rank()], &[world.rank()])?;
+/// assert_eq!(loops.topology(), Some(posthaste::Topology::DistributedGraph));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Topology {

@@ -47,7 +47,7 @@ pub(crate) fn run(ranks: usize, program: &Path, arguments: &[&str], body: Option
 }
 
 /// The same with settings.
-fn run_with(
+pub(crate) fn run_with(
     ranks: usize,
     program: &Path,
     arguments: &[&str],
@@ -82,6 +82,15 @@ pub(crate) fn on_ranks(ranks: usize, name: &str, body: impl FnOnce(&Communicator
 
 pub(crate) fn launch(ranks: usize, name: &str) -> Output {
     launch_with(ranks, name, &[])
+}
+
+/// The same where a rank that ends does not end the others.
+pub(crate) fn launch_going_on(ranks: usize, name: &str) -> Output {
+    let own = std::env::current_exe().expect("this program has a path");
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", "60"]).arg(mpiexec()).args(["-continue-on-loss", "-n", &ranks.to_string()]);
+    command.arg(own).args(["--exact", name, "--nocapture", "--test-threads=1"]).env(BODY, name);
+    command.output().expect("timeout starts")
 }
 
 /// Starts the test again on so many ranks, with settings.

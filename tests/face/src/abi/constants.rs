@@ -263,6 +263,9 @@ constants! {
         MPI_ERR_SESSION: c_int = 31;
         MPI_ERR_ERRHANDLER: c_int = 30;
         MPI_ERR_ABI: c_int = 29;
+        MPIX_ERR_PROC_FAILED: c_int = 1034;
+        MPIX_ERR_PROC_FAILED_PENDING: c_int = 1035;
+        MPIX_ERR_REVOKED: c_int = 1036;
     }
     "Error classes of the tool interface" {
         MPI_T_ERR_CANNOT_INIT: c_int = 300;

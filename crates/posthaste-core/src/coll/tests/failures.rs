@@ -3,6 +3,7 @@
 use super::data::allgather;
 use super::*;
 use crate::buffer::OwnedBuf;
+use crate::coll::label::Function;
 use crate::coll::plan::Draft;
 use crate::datatype::Segment;
 use crate::pt2pt::contexts::{Membership, Name};
@@ -110,7 +111,7 @@ fn a_loss_ends_what_runs_in_a_freed_communicator() {
     let group = Arc::new(Group::of([2, 1, 0].map(Peer).to_vec()));
     let [_, near, own] = [0, 1, 2].map(|rank| Team::new(context, group.clone(), rank, false));
     let segment = |buf: &OwnedBuf| Segment::new(buf.user_buf(), buf.len() as u64 / 8, &word);
-    let mut draft = Draft::new(&own, "test", 3);
+    let mut draft = Draft::new(&own, Function::Other, 3);
     draft.send(1, segment(&long));
     draft.fence();
     draft.receive(0, segment(&back));
@@ -131,11 +132,113 @@ fn a_loss_ends_what_runs_in_a_freed_communicator() {
     room.bench.network.cut(Peer(0), Peer(2));
     (0..200).for_each(|_| room.bench.step());
     assert!(room.bench.take(0, id).is_none(), "it waits for its message to leave");
-    let mut draft = Draft::new(&near, "test", 1);
+    let mut draft = Draft::new(&near, Function::Other, 1);
     draft.receive(2, segment(&long));
     let taken = room.start(1, draft.done());
     let statuses = room.finish(&[(1, taken), (0, id)]);
     assert!(statuses[0].error.is_none(), "{:?}", statuses[0].error);
     let error = statuses[1].error.as_ref().expect("the sender of the answer is gone");
     assert_eq!(error.class(), ErrorClass::ProcAborted, "{error}");
+}
+
+/// Whatever the operation, and wherever a member dies in it: the others come to the end, and say who it was if they needed it.
+#[test]
+fn a_member_that_dies_inside_an_operation_keeps_nobody_waiting() {
+    let word = Datatype::of::<u64>();
+    let sum = Op::from(Predefined::Sum);
+    let mut errors = [0; 12];
+    for (which, errors) in errors.iter_mut().enumerate() {
+        for seed in 1..=12u64 {
+            let n = [2, 3, 5, 8][seed as usize % 4];
+            let count = if seed % 3 == 0 { 5000 } else { 3 };
+            let mut room = Room::new(n, seed % 2 == 0, seed, ROUGH);
+            let bufs =
+                |_| -> Vec<OwnedBuf> { (0..n).map(|_| OwnedBuf::new((n * count * 8) as usize)).collect() };
+            let [sends, recvs] = [0, 1].map(bufs);
+            let plan = |team: &Team, rank: u32, which: usize| {
+                let [send, recv] = [&sends, &recvs].map(|all| all[rank as usize].user_buf());
+                let operand = |buf| Operand::new(buf, u64::from(count), &word);
+                let reduced = Reduced::new(Some(send), recv, u64::from(count), &word);
+                match which {
+                    0 => Ok(coll::barrier(team)),
+                    1 => coll::bcast(team, operand(send), 0),
+                    2 => coll::gather(team, Some(operand(send)), Some(operand(recv)), 0),
+                    3 => coll::scatter(team, Some(operand(recv)), Some(operand(send)), 0),
+                    4 => coll::allgather(team, Some(operand(send)), operand(recv)),
+                    5 => coll::alltoall(team, Some(operand(send)), operand(recv)),
+                    6 => coll::reduce(team, reduced, &sum, 0),
+                    7 => coll::allreduce(team, reduced, &sum),
+                    8 => coll::reduce_scatter_block(team, reduced, &sum),
+                    9 => coll::scan(team, reduced, &sum),
+                    10 => coll::exscan(team, reduced, &sum),
+                    _ => coll::bcast(team, operand(send), n as i32 - 1),
+                }
+            };
+            // They have spoken, or nobody would notice.
+            room.succeed(|team, rank| plan(team, rank, 5));
+            let victim = room.bench.network.random(u64::from(n)) as u32;
+            let mut ids = Vec::new();
+            for at in 0..n {
+                let schedule = plan(&room.teams[at as usize], at, which).expect("right arguments");
+                ids.push((at as usize, room.start(at as usize, schedule)));
+            }
+            for _ in 0..room.bench.network.random(60) {
+                room.bench.step();
+            }
+            (0..n).filter(|at| *at != victim).for_each(|at| room.bench.network.cut(Peer(at), Peer(victim)));
+            ids.retain(|(at, _)| *at != victim as usize);
+            for status in room.finish(&ids) {
+                let Some(error) = status.error else { continue };
+                assert_eq!(error.class(), ErrorClass::ProcAborted, "operation {which}, seed {seed}: {error}");
+                *errors += 1;
+            }
+        }
+    }
+    // Some members need nobody's help; but none of the operations is so short that nobody ever notices.
+    assert!(errors.iter().all(|errors| *errors > 0), "{errors:?}");
+}
+
+/// Ranks that call different functions, or with different roots, are told so, and nobody waits who has been told.
+#[test]
+fn different_operations_on_one_communicator_are_errors() {
+    let word = Datatype::of::<u64>();
+    for (count, oversubscribed) in [(2, false), (2, true), (3000, false), (3000, true)] {
+        for seed in 1..=8 {
+            let mut room = Room::new(2, oversubscribed, seed, ROUGH);
+            let bufs: Vec<OwnedBuf> = (0..2).map(|_| OwnedBuf::new(2 * count as usize * 8)).collect();
+            let operand = |rank: u32| Operand::new(bufs[rank as usize].user_buf(), count, &word);
+            // Rank 1 waits for what rank 0 sends, and gets something else.
+            let statuses = room.run(|team, rank| match rank {
+                0 => coll::bcast(team, operand(0), 0),
+                _ => coll::scatter(team, None, Some(operand(1)), 0),
+            });
+            let error = statuses[1].error.as_ref().expect("rank 1 has been told");
+            assert_eq!(error.class(), ErrorClass::NotSame);
+            let said = "MPI_Scatter: rank 0 called MPI_Bcast with root 0 where rank 1 called MPI_Scatter with root 0, as \
+                        collective operation 0 of ";
+            assert!(error.to_string().starts_with(said), "{error}");
+            assert!(statuses[0].error.is_none(), "the message has been taken");
+
+            // Both send, wait for nobody and are done; what they have sent is found then, or at the end of the next operation.
+            let mut errors = Vec::new();
+            for turn in 0..2 {
+                let statuses = room.run(|team, rank| match (turn, count) {
+                    (0, 2) => coll::bcast(team, operand(rank), rank as i32),
+                    _ => Ok(coll::barrier(team)), // a long message needs its receiver
+                });
+                errors.extend(
+                    statuses.into_iter().filter_map(|status| status.error).map(|error| error.to_string()),
+                );
+            }
+            assert_eq!(errors.len(), if count == 2 { 2 } else { 0 }, "{errors:?}");
+            for error in errors {
+                assert!(
+                    error.contains("called MPI_Bcast with root") && error.contains("operation 1 of"),
+                    "{error}"
+                );
+            }
+            // It is said once.
+            room.succeed(|team, _| Ok(coll::barrier(team)));
+        }
+    }
 }

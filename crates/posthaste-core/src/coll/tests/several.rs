@@ -1,6 +1,10 @@
 //! Several operations at once, and one schedule that runs several times.
 
 use super::*;
+use crate::buffer::OwnedBuf;
+use crate::coll::label::{Function, MEETING};
+use crate::coll::plan::Draft;
+use crate::datatype::Segment;
 
 #[test]
 fn many_at_once_on_two_communicators() {
@@ -74,7 +78,7 @@ fn a_schedule_can_run_again() {
             let team = &room.teams[rank];
             coll::allreduce(team, Reduced::new(Some(send), recv, 2, &pair), &compose)
                 .expect("right arguments")
-                .into()
+                .repeated()
         })
         .collect();
     for turn in 0..3 {
@@ -98,4 +102,40 @@ fn a_schedule_can_run_again() {
             assert_eq!(recv.get()[2..], folded(0..5, 1..2), "turn {turn}");
         }
     }
+}
+
+/// Who stands by in every operation neither sends nor waits; numbers of operations come round all the same.
+#[test]
+fn who_stands_by_is_never_a_round_ahead_of_the_others() {
+    let mut room = Room::new(3, false, 1, CALM);
+    room.teams.iter().for_each(|team| team.skip(MEETING - 2));
+    let words = OwnedBuf::new(24);
+    let word = |rank: isize| Segment::contiguous(words.user_buf().offset(8 * rank), 8);
+    // Rank 2 sends to rank 0, rank 1 stands by.
+    let start = |room: &mut Room, rank: usize| {
+        let mut draft = Draft::new(&room.teams[rank], Function::Bcast, 1);
+        match rank {
+            0 => draft.receive(2, word(0)),
+            2 => draft.send(0, word(2)),
+            _ => {}
+        }
+        let schedule = draft.done();
+        (rank, room.start(rank, schedule))
+    };
+    let mut ids = vec![start(&mut room, 0)];
+    let waiting = (0..1 << 21).find_map(|_| {
+        let (rank, id) = start(&mut room, 1);
+        room.bench.take(rank, id).is_none().then_some((rank, id))
+    });
+    ids.push(waiting.expect("rank 1 waits for the others once in a while"));
+    (0..200).for_each(|_| room.bench.step());
+    assert!(ids.iter().all(|(at, id)| room.bench.take(*at, *id).is_none()), "nobody has come");
+    // The others come to the same operation, of whom rank 0 has begun one.
+    for (rank, operations) in [(2, 3), (0, 2)] {
+        ids.extend((0..operations).map(|_| start(&mut room, rank)));
+    }
+    for status in room.finish(&ids) {
+        assert!(status.error.is_none(), "{:?}", status.error);
+    }
+    room.succeed(|team, _| Ok(coll::barrier(team)));
 }

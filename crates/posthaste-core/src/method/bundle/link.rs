@@ -176,6 +176,15 @@ impl Link {
         }
     }
 
+    /// The peer is taken for lost.
+    pub(super) fn exclude(&mut self, peer: Peer) {
+        match &mut self.method {
+            Method::Tcp(tcp) => drop(tcp.exclude(peer)),
+            Method::Fabric(fabric) => drop(fabric.exclude(peer)),
+            Method::Sim(sim) => drop(sim.exclude(peer)),
+        }
+    }
+
     pub(super) fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         match &mut self.method {
             Method::Tcp(tcp) => tcp.poll(counts, on),

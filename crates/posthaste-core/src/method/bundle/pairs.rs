@@ -334,12 +334,17 @@ impl Pairs {
         self.fail(peer);
     }
 
-    fn fail(&mut self, peer: Peer) {
+    /// Nothing more goes to a peer or comes from it. What became of the links.
+    pub(super) fn exclude(&mut self, peer: Peer) -> Vec<Strand> {
         let links = self.links.len();
         let strands = std::mem::replace(self.pair(peer), Pair { is_down: true, ..Pair::new(links) }).strands;
         self.active.retain(|other| *other != peer);
         self.incoming.retain(|_, incoming| incoming.from != peer);
-        let lost = strands.into_iter().map(|strand| strand.lost);
+        strands
+    }
+
+    fn fail(&mut self, peer: Peer) {
+        let lost = self.exclude(peer).into_iter().map(|strand| strand.lost);
         let lost: Vec<(&String, Error)> = self.links.iter().zip(lost.flatten()).collect();
         let each: Vec<String> = lost.iter().map(|(name, why)| format!("{name}: {why}")).collect();
         let Some((_, last)) = lost.last() else { return };

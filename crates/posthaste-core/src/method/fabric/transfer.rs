@@ -137,6 +137,11 @@ impl Transfers {
         self.transfers.retain(|_, transfer| transfer.peer != peer || transfer.under_way > 0);
     }
 
+    /// Whether the network may still do something to memory on account of a peer.
+    pub(super) fn are_under_way(&self, peer: Peer) -> bool {
+        self.transfers.values().any(|transfer| transfer.peer == peer)
+    }
+
     fn begin(&mut self, transfer: Moving) {
         self.next += 1;
         self.transfers.insert(self.next, transfer);
@@ -337,6 +342,9 @@ impl Fabric {
         let Some(transfer) = self.transfers.transfers.remove(&id) else { return };
         let Moving { peer, purpose, mut segment, failed, base, .. } = transfer;
         if self.known(peer).is_none_or(|link| link.is_down()) {
+            if !self.transfers.are_under_way(peer) {
+                self.report(peer, "the network has done what was under way");
+            }
             return;
         }
         segment.seek(base);

@@ -13,6 +13,8 @@ const DIRECT_PIECE: u64 = 4 << 20;
 const DIRECT_COST: u64 = 16 << 10;
 /// Runs of user memory in one direct copy.
 const DIRECT_RUNS: usize = 1024;
+/// Bytes in one direct copy of what is combined.
+const TAKEN: usize = 64 << 10;
 /// Looks for the next piece of a message that comes through a bounce buffer, before everything else is looked at again.
 const LOOKS: u32 = 100;
 
@@ -97,7 +99,7 @@ impl Shm {
     ) {
         let piece = match get.memory {
             RemoteMemory::Address { address, .. } => {
-                get_piece(self.node.pid(from), address, &mut get, &mut self.runs)
+                get_piece(self.node.pid(from), address, &mut get, &mut self.runs, &mut self.taken)
             }
             RemoteMemory::Shared { offset } => self.get_shared_piece(from, offset, &mut get),
         };
@@ -155,6 +157,8 @@ impl Shm {
         let outcome = match piece {
             Piece::More | Piece::Last => Outcome::Done,
             Piece::Unreadable => Outcome::Unreadable,
+            // What has been combined cannot be combined once more.
+            Piece::Refused if segment.is_combined() && segment.position() > 0 => Outcome::Unreadable,
             Piece::Refused => {
                 if matches!(memory, RemoteMemory::Address { .. }) {
                     self.reachable[rank] = Some(false);
@@ -270,10 +274,24 @@ enum Piece {
     Unreadable,
 }
 
-/// Copies the next piece out of another process's memory.
-fn get_piece(pid: u32, address: u64, get: &mut Transfer, runs: &mut Vec<(usize, usize)>) -> Piece {
+/// Copies the next piece out of another process's memory. What is to be combined comes by way of `taken`, which stays in the cache.
+fn get_piece(
+    pid: u32,
+    address: u64,
+    get: &mut Transfer,
+    runs: &mut Vec<(usize, usize)>,
+    taken: &mut Option<OwnedBuf>,
+) -> Piece {
     let at = get.segment.position();
-    if at < get.len {
+    if at < get.len && get.segment.is_combined() {
+        let taken = taken.get_or_insert_with(|| OwnedBuf::new(TAKEN)).user_buf();
+        let piece = (get.len - at).min(TAKEN as u64);
+        let run = [(taken.address(), piece as usize)];
+        if let Some(failed) = failed(piece, buffer::read_peer(pid, address.wrapping_add(at), &run)) {
+            return failed;
+        }
+        get.segment.unpack(taken.source(piece as usize));
+    } else if at < get.len {
         runs.clear();
         let piece = get.segment.runs(DIRECT_RUNS, (get.len - at).min(DIRECT_PIECE), runs);
         if let Some(failed) = failed(piece, buffer::read_peer(pid, address.wrapping_add(at), runs)) {

@@ -99,7 +99,10 @@ impl Abroad {
         let Some(known) = self.known.get_mut(&peer) else { return };
         known.labels.retain(|other| label.is_some_and(|label| *other != label));
         if known.labels.is_empty() {
-            self.peers.remove(&known.name);
+            // One that was lost and came again has another number now.
+            if self.peers.get(&known.name) == Some(&peer) {
+                self.peers.remove(&known.name);
+            }
             self.known.remove(&peer);
         }
     }
@@ -164,6 +167,7 @@ impl Tcp {
         for peer in peers {
             if self.identity.abroad.name(*peer).is_some() {
                 self.end_way(*peer, State::None);
+                self.ways.forget(*peer);
                 self.identity.abroad.forget(*peer, None);
             }
         }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use posthaste_os::machine;
 
+use crate::coll::{self, inter};
 use crate::comm::Comm;
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
@@ -30,6 +31,8 @@ pub(in crate::world) struct Abroad {
     shares: bool,
     known: Mutex<Known>,
     pub(super) ports: Mutex<HashMap<String, Arc<Mutex<Port>>>>,
+    /// The communicator with those who started this job.
+    pub(super) parents: Mutex<Weak<Comm>>,
 }
 
 /// A process keeps its number, so that it is the same in every group.
@@ -46,7 +49,8 @@ impl Abroad {
         let job = blake3::Hasher::new_keyed(&secret).update(b"job").finalize();
         let job = u64::from_le_bytes(*job.as_bytes().first_chunk().unwrap_or(&[1; 8]));
         let own = ProcessName { job: JobId(job.max(1)), rank };
-        Self { secret, own, shares, known: Mutex::default(), ports: Mutex::default() }
+        let (known, ports, parents) = Default::default();
+        Self { secret, own, shares, known, ports, parents }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -91,12 +95,13 @@ impl World {
         Ok(card.to_string())
     }
 
-    /// Enters the members of another group in the table of processes; those that are known are found again.
-    pub(super) fn enter(&self, theirs: &Party, pass: Pass) -> Result<Vec<Peer>> {
+    /// Enters the members of another group in the table of processes, and appends them to `peers`, also when not all of them can be
+    /// entered. Those that are known are found again, unless they were lost: then their engine has been opened again since, and
+    /// for whoever still has the communicators of before they are lost for good.
+    pub(super) fn enter(&self, theirs: &Party, pass: Pass, peers: &mut Vec<Peer>) -> Result<()> {
         let own = self.common.abroad.own;
         let mut known = self.common.abroad.known();
         let mut vci = self.vci();
-        let mut peers = Vec::with_capacity(theirs.members.len());
         for Member { name, card } in &theirs.members {
             if name.job == own.job {
                 if name.rank >= self.world.size() as u32 {
@@ -107,8 +112,8 @@ impl World {
             }
             let card: BusinessCard = card.parse()?;
             let peer = match known.peers.get(name) {
-                Some(peer) => *peer,
-                None => {
+                Some(peer) if vci.engine.losses.check(*peer).is_ok() => *peer,
+                _ => {
                     let peer = vci.methods.join(Route::Tcp);
                     known.peers.insert(*name, peer);
                     known.names.insert(peer, *name);
@@ -119,7 +124,7 @@ impl World {
             tcp.welcome(own, peer, *name, pass, card);
             peers.push(peer);
         }
-        Ok(peers)
+        Ok(())
     }
 
     /// A meeting came to nothing.
@@ -129,10 +134,20 @@ impl World {
         }
     }
 
-    /// Parts from the processes of other jobs with which this one has no other communicator than `comm`: all members call it,
-    /// after a barrier, and have nothing more to say in it (MPI-5.0 §11.10.4).
-    pub fn part(&self, comm: &Comm) {
-        let peers = self.common.abroad.known().only_in(comm);
+    /// Waits for all members of `comm`, and parts from the processes of other jobs with which this one has no other communicator;
+    /// nobody has anything more to say in it (MPI-5.0 §11.10.4).
+    ///
+    /// # Errors
+    /// When a member is lost.
+    pub fn disconnect(&self, comm: &Comm) -> Result<()> {
+        self.run(comm.bridge().map_or_else(|| coll::barrier(comm), inter::barrier))?;
+        self.part(comm);
+        Ok(())
+    }
+
+    fn part(&self, comm: &Comm) {
+        self.forget_parents(comm);
+        let peers = self.common.abroad.known().leave(comm);
         if peers.is_empty() {
             return;
         }
@@ -166,23 +181,30 @@ impl World {
             return self.node();
         }
         // Ranks of other jobs do not share memory with ours: the first one that does is the number.
-        let size = self.world.size() as u32;
-        let is_near = |peer: Peer| peer.0 < size && self.common.nodes.leader(peer.0) == self.node();
-        (0..).zip(comm.group().peers()).find(|(_, peer)| is_near(*peer)).map_or(0, |(rank, _)| rank)
+        self.first_of(comm, |peer| self.common.nodes.leader(peer.0) == self.node()).unwrap_or(0)
+    }
+
+    /// Which member is the first of this job of which this is true, where those of both groups are numbered through: the same at
+    /// all of them.
+    pub(in crate::world) fn first_of(&self, comm: &Comm, is_one: impl Fn(Peer) -> bool) -> Option<u32> {
+        let own_job = self.world.size() as u32;
+        let members = comm.bridge().map_or(comm.group(), |bridge| bridge.team().group());
+        (0..).zip(members.peers()).find(|(_, peer)| peer.0 < own_job && is_one(*peer)).map(|(at, _)| at)
     }
 }
 
 impl Known {
-    /// The processes of other jobs that are in this communicator and in no other one.
-    fn only_in(&self, comm: &Comm) -> Vec<Peer> {
+    /// This process is not in `comm` any more, whoever still has it: the processes of other jobs that are in it and in no other
+    /// one.
+    fn leave(&mut self, comm: &Comm) -> Vec<Peer> {
+        let Self { names, comms, .. } = self;
         let abroad = |comm: &Comm| -> HashSet<Peer> {
             let remote = comm.remote().into_iter().flat_map(|group| group.peers());
-            let all = comm.group().peers().chain(remote);
-            all.filter(|peer| self.names.contains_key(peer)).collect()
+            comm.group().peers().chain(remote).filter(|peer| names.contains_key(peer)).collect()
         };
         let mut peers = abroad(comm);
-        let others = self.comms.iter().filter_map(Weak::upgrade);
-        for other in others.filter(|other| other.context() != comm.context()) {
+        comms.retain(|other| !std::ptr::eq(other.as_ptr(), comm));
+        for other in comms.iter().filter_map(Weak::upgrade) {
             let theirs = abroad(&other);
             peers.retain(|peer| !theirs.contains(peer));
         }

@@ -3,26 +3,30 @@
 //! ```text
 //!   every rank           root                                     new processes
 //!                        opens a port, asks the launcher  ----->  find the port's name with their launcher
-//!   hear how it went <-- is answered when all have come
+//!   hear how it went <-- is answered when all have found it
 //!   accept               accept                          <------  connect, in MPI_Init
+//!                        is told by the launcher if one of them ends before that
 //! ```
 //!
 //! What must stay true: what goes wrong at the root is an error at all ranks; a program is asked for its arguments at the root
-//! alone; without a launcher above us one of our own is started, and only then.
+//! alone; without a launcher above us one of our own is started, and only then; the root goes on receiving while it waits.
 
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, PoisonError, Weak};
+use std::time::Duration;
+
+use posthaste_os::socket::Set;
 
 use posthaste_pmi::client;
 use posthaste_pmi::launcher::Launcher;
-use posthaste_pmi::spawning::{Spawning, Spec};
+use posthaste_pmi::spawning::{PARENTS_PORT, Spawning, Spec};
 
-use super::World;
+use super::{Way, World};
 use crate::comm::Comm;
 use crate::error::{Error, ErrorClass, Result};
+use crate::progress::Vci;
+use crate::wait::Awaited;
 use crate::world::wireup;
-
-/// Where the new processes find the name of the port.
-const PORT: &str = "posthaste-parent-port";
 
 impl World {
     /// Starts processes: an intercommunicator with them, and for each that was asked for whether it runs. All ranks of `comm`
@@ -38,56 +42,139 @@ impl World {
         specs: impl FnOnce() -> Result<Vec<Spec>>,
     ) -> Result<(Arc<Comm>, Vec<bool>)> {
         Self::check_meeting(comm, root)?;
-        let asked = (comm.rank() == root).then(|| self.ask_to_spawn(specs));
+        let asked = (comm.rank() == root).then(|| self.ask_to_spawn(call, specs));
+        let port = asked.as_ref().and_then(|asked| asked.as_ref().ok()).map(|asked| asked.port.clone());
+        let made = self.go_on(call, comm, root, asked);
+        // Whatever came out: who comes later finds nobody, instead of waiting.
+        let closed = port.map_or(Ok(()), |port| self.close_port(&port));
+        made.and_then(|made| closed.map(|()| made))
+    }
+
+    /// What all ranks do when the root has been answered.
+    fn go_on(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        root: i32,
+        asked: Option<Result<Asked>>,
+    ) -> Result<(Arc<Comm>, Vec<bool>)> {
         let (port, told) = match asked {
             None => (None, Vec::new()),
-            Some(Ok((port, codes))) => (Some(port), told(&Ok(codes))),
+            Some(Ok(Asked { port, number, codes })) => (Some((port, number)), told(&Ok(codes))),
             Some(Err(why)) => (None, told(&Err(why))),
         };
-        let mut len = [0; 8];
-        len[..8].copy_from_slice(&(told.len() as u64).to_le_bytes());
-        let len = self.broadcast(call, comm, root, &len)?;
+        let len = self.broadcast(call, comm, root, &(told.len() as u64).to_le_bytes())?;
         let len = len.first_chunk().map_or(0, |len| u64::from_le_bytes(*len)) as usize;
         let told = if told.is_empty() { vec![0; len] } else { told };
         let codes = heard(&self.broadcast(call, comm, root, &told)?)?;
-        let name = port.clone();
-        let made = self.accept_in(call, comm, root, || Ok((name.unwrap_or_default(), None)));
-        if let Some(port) = port {
-            self.close_port(&port)?;
-        }
-        Ok((made?, codes.into_iter().map(|code| code == 0).collect()))
+        let made = self.meet(call, comm, root, || {
+            let (name, number) = port.unwrap_or_default();
+            Ok((Way::Children(self.common.abroad.port(&name)?, number), None))
+        })?;
+        Ok((made, codes.into_iter().map(|code| code == 0).collect()))
     }
 
     /// The root's part: a port that is open, and the codes.
-    fn ask_to_spawn(&self, specs: impl FnOnce() -> Result<Vec<Spec>>) -> Result<(String, Vec<i32>)> {
+    fn ask_to_spawn(&self, call: &'static str, specs: impl FnOnce() -> Result<Vec<Spec>>) -> Result<Asked> {
         let specs = specs()?;
         let port = self.open_port()?;
-        let request = Spawning { specs, preput: vec![(PORT.into(), port.clone())] };
-        let mut launcher = wireup::lock(&self.common.launcher);
-        let answer = match &mut *launcher {
-            Some(launcher) => launcher.spawn(&request),
-            None => Launcher::start().and_then(|started| launcher.insert(started).spawn(&request)),
-        };
-        match answer {
-            Ok(codes) => Ok((port, codes)),
+        let request = Spawning { specs, preput: vec![(PARENTS_PORT.into(), port.clone())] };
+        match self.wait_for_start(call, &request) {
+            Ok((number, codes)) => Ok(Asked { port, number, codes }),
             Err(why) => {
                 self.close_port(&port)?;
-                Err(Error::other(ErrorClass::Spawn, reason(why)))
+                Err(why)
             }
         }
     }
 
-    /// An intercommunicator with those who started this job, if anybody of ours did. All ranks of the job call it, once.
+    /// Asks the launcher and waits for its answer. Others, of this process, too, may ask it something else meanwhile: this rank
+    /// needs it to find a peer that it has not talked to, say.
+    fn wait_for_start(&self, call: &'static str, request: &Spawning) -> Result<(u32, Vec<i32>)> {
+        let count: usize = request.specs.iter().map(|spec| spec.count).sum();
+        let what = if count == 1 { "process".into() } else { format!("{count} processes") };
+        let awaited = |_: &Vci| Awaited::OtherJob(format!("for the launcher to start the {what}"));
+        let refused = |why| Error::other(ErrorClass::Spawn, reason(why));
+        if wireup::lock(&self.common.launcher).is_none() {
+            let own = Launcher::start().map_err(refused)?;
+            wireup::lock(&self.common.launcher).get_or_insert(own);
+        }
+        let asked = self.waiting.until(0, call, awaited, |_: &mut Vci| {
+            let mut launcher = wireup::lock(&self.common.launcher);
+            let Some(launcher) = launcher.as_mut() else { return Some(Err(wireup::gone())) };
+            let asked = launcher.spawner().map_err(refused).and_then(|spawner| {
+                // Another thread has asked, too.
+                if spawner.is_asked() {
+                    return Ok(None);
+                }
+                // First what may fail: once it is asked, the answer has to be waited for.
+                let set = self.sleep_on(|set| set.add(&spawner.as_fd(), 0, false))?;
+                spawner.ask_for(request).map_err(refused)?;
+                Ok(Some(set))
+            });
+            asked.transpose()
+        });
+        let (set, mut ready) = (asked?, Vec::new());
+        self.waiting.until(0, call, awaited, |_: &mut Vci| {
+            let mut launcher = wireup::lock(&self.common.launcher);
+            let Some(launcher) = launcher.as_mut() else { return Some(Err(wireup::gone())) };
+            let heard = launcher.spawner().and_then(|spawner| {
+                ready.clear();
+                set.wait(Duration::ZERO, &mut ready);
+                spawner.hear_of(request, !ready.is_empty())
+            });
+            let number = launcher.spawner().map_or(0, |spawner| spawner.asked());
+            heard.map(|codes| codes.map(|codes| (number, codes))).map_err(refused).transpose()
+        })
+    }
+
+    /// Lets a sleeper hear what the launcher says of processes that it has started.
+    pub(super) fn watch_launcher_in(&self, set: &Set) -> io::Result<()> {
+        match wireup::lock(&self.common.launcher).as_mut().map(Launcher::spawner) {
+            Some(Ok(spawner)) => set.add(&spawner.as_fd(), 0, false),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the processes of request number `asked` may still come.
+    pub(super) fn check_spawned(&self, asked: u32) -> Result<()> {
+        // Another thread that asks the launcher something hears it as well.
+        let Ok(mut launcher) = self.common.launcher.try_lock() else { return Ok(()) };
+        let Some(launcher) = launcher.as_mut() else { return Err(wireup::gone()) };
+        let checked = launcher.spawner().and_then(|spawner| spawner.check_spawned(asked));
+        checked.map_err(|why| Error::other(ErrorClass::Spawn, reason(why)))
+    }
+
+    /// Connects with those who started this job, if anybody of ours did, the first time that it is called; all ranks of the job
+    /// do so. Later ones get what [`World::parents`] gives.
     ///
     /// # Errors
     /// When the launcher does not answer, or the parents are gone.
-    pub fn connect_parents(&self) -> Result<Option<Arc<Comm>>> {
-        let port = wireup::ask(&self.common.launcher, |launcher| {
-            // A child of another library's program has parents that we cannot talk to.
-            if launcher.is_spawned() { launcher.left_for_us(PORT) } else { Ok(None) }
-        });
-        let Some(port) = port.transpose().map_err(wireup::failed)?.flatten() else { return Ok(None) };
-        self.connect_in("MPI_Init", self.world(), 0, &port).map(Some)
+    pub fn meet_parents(&self, call: &'static str) -> Result<Option<Arc<Comm>>> {
+        let port = wireup::ask(&self.common.launcher, Launcher::parents_port);
+        let Some(port) = port.transpose().map_err(wireup::failed)?.flatten() else {
+            return Ok(self.parents());
+        };
+        let made = self.connect_in(call, self.world(), 0, &port)?;
+        if self.rank() == 0 {
+            // Whether the launcher still cares or not, they have been met.
+            let _ = wireup::ask(&self.common.launcher, Launcher::has_met_parents);
+        }
+        *self.common.abroad.parents.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&made);
+        Ok(Some(made))
+    }
+
+    /// The intercommunicator with those who started this job, as long as somebody has it and has not disconnected it.
+    pub fn parents(&self) -> Option<Arc<Comm>> {
+        self.common.abroad.parents.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
+    }
+
+    /// A communicator has been disconnected: should it be that with the parents, there are none any more.
+    pub(super) fn forget_parents(&self, comm: &Comm) {
+        let mut parents = self.common.abroad.parents.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::ptr::eq(parents.as_ptr(), comm) {
+            *parents = Weak::new();
+        }
     }
 
     /// How many processes the launcher could start in all, with those that run; the size of the job where it does not say.
@@ -103,10 +190,18 @@ impl World {
     }
 }
 
+/// What became of a request for processes.
+struct Asked {
+    /// Where they are met.
+    port: String,
+    number: u32,
+    codes: Vec<i32>,
+}
+
 /// The launcher's own words, without our call of it.
 fn reason(error: client::Error) -> String {
     match error {
-        client::Error::Refused { why, .. } => why,
+        client::Error::Refused { why, .. } | client::Error::CannotSpawn(why) => why,
         other => other.to_string(),
     }
 }

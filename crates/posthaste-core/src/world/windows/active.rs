@@ -8,18 +8,23 @@
 //! ```
 //!
 //! What must stay true: the word that an origin is done comes behind what it has done, which has been flushed. The words are
-//! empty messages, so a lost peer ends whoever waits for one.
+//! empty messages, so a lost peer ends whoever waits for one; who fails on that account still says its words to the others, which
+//! wait for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
-use super::{Extent, lost_member};
+use super::{Extent, Fenced, lost_member};
 use crate::coll;
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
+use crate::explain::Part;
 use crate::group::Group;
 use crate::ids::RequestId;
-use crate::win::{Assert, Exposure, Window};
+use crate::progress::Vci;
+use crate::request::complete;
+use crate::wait::{Awaited, OfWindow};
+use crate::win::{Assert, Exposure, Targets, Window, Word};
 use crate::wire::Mode;
 use crate::world::{World, outcome};
 
@@ -38,12 +43,25 @@ impl World {
     /// # Errors
     /// `MPI_ERR_RMA_SYNC`; what went wrong with an operation; a lost member.
     pub fn fence(&self, window: &Arc<Window>, assert: Assert) -> Result<()> {
+        let fenced = self.fence_now(window, assert.no_succeed);
+        self.go_on_to_fence(window, assert, fenced)
+    }
+
+    /// The rest of `MPI_Win_fence` after [`World::fence_now`].
+    ///
+    /// # Errors
+    /// As [`World::fence`].
+    pub fn go_on_to_fence(&self, window: &Arc<Window>, assert: Assert, fenced: Fenced) -> Result<()> {
         const CALL: &str = "MPI_Win_fence";
+        match fenced {
+            Fenced::No => {}
+            Fenced::Over => return Ok(()),
+            Fenced::Came(fence) => return self.meet_at_fence(CALL, window, fence, assert.no_succeed),
+        }
         window.epochs().check_fence(is_exposed(window))?;
-        let all: Vec<usize> =
-            if assert.no_precede { Vec::new() } else { (0..window.parts().len()).collect() };
+        let all = if assert.no_precede { Targets::These(&[]) } else { Targets::All };
         // The others wait for us, whatever became of our operations.
-        let completed = self.complete(CALL, window, &all, Extent::Target);
+        let completed = self.complete(CALL, window, all, Extent::Target);
         self.run_in(CALL, coll::barrier(window.comm()))?;
         fence(Ordering::SeqCst);
         window.epochs().fenced(assert.no_succeed);
@@ -65,16 +83,27 @@ impl World {
             return Err(Error::invalid(ErrorClass::RmaSync, "win", got, "MPI_Win_wait before"));
         }
         fence(Ordering::SeqCst);
-        let mut requests = Vec::new();
-        for origin in origins {
-            requests.push(self.irecv(window.comm(), origin as i32, COMPLETED, Segment::empty())?);
+        if window.mapped().is_some() {
             if !assert.no_check {
-                let posted =
-                    self.isend(window.comm(), origin as i32, POSTED, Segment::empty(), Mode::Standard);
-                requests.push(posted?);
+                self.tell_members(window, Word::Posted, &origins);
+            }
+            *crate::win::lock(&window.exposure) = Some(Exposure::Words(origins));
+            return Ok(());
+        }
+        let (mut requests, mut completed, mut failed) = (Vec::new(), Vec::new(), None);
+        for origin in origins {
+            let word = self.irecv(window.comm(), origin as i32, COMPLETED, Segment::empty())?;
+            completed.push((origin, word));
+            requests.push(word);
+            if !assert.no_check {
+                match self.isend(window.comm(), origin as i32, POSTED, Segment::empty(), Mode::Standard) {
+                    Ok(posted) => requests.push(posted),
+                    // The epoch of the other origins begins; its end tells.
+                    Err(why) => failed = failed.or(Some(why)),
+                }
             }
         }
-        *crate::win::lock(&window.exposure) = Some(Exposure { requests });
+        *crate::win::lock(&window.exposure) = Some(Exposure::Messages { requests, completed, failed });
         Ok(())
     }
 
@@ -82,14 +111,32 @@ impl World {
     ///
     /// # Errors
     /// As [`World::post`].
-    pub fn start_access(&self, window: &Window, group: &Group, assert: Assert) -> Result<()> {
+    pub fn start_access(&self, window: &Arc<Window>, group: &Group, assert: Assert) -> Result<()> {
         const CALL: &str = "MPI_Win_start";
         let targets = window.members(group)?;
         window.epochs().check_start()?;
-        if !assert.no_check {
-            let posted = |target: &usize| self.irecv(window.comm(), *target as i32, POSTED, Segment::empty());
-            let requests = targets.iter().map(posted).collect::<Result<Vec<_>>>()?;
-            self.wait_for_all(CALL, requests)?;
+        if window.mapped().is_some() {
+            if !assert.no_check {
+                self.until_members_posted(CALL, window, &targets)?;
+            }
+        } else if !assert.no_check {
+            let (mut words, mut posted, mut failed) = (Vec::new(), Vec::new(), Ok(()));
+            for target in &targets {
+                match self.irecv(window.comm(), *target as i32, POSTED, Segment::empty()) {
+                    Ok(word) => words.push((*target, word)),
+                    Err(why) => failed = failed.and(Err(why)),
+                }
+            }
+            self.until_said(CALL, window, Part::ForPost, words.clone());
+            for (target, word) in words {
+                match self.wait_in(CALL, word).and_then(outcome) {
+                    Ok(()) => posted.push(target),
+                    Err(why) => failed = failed.and(Err(why)),
+                }
+            }
+            if failed.is_err() {
+                return failed.and(self.tell_completed(CALL, window, &posted));
+            }
         }
         fence(Ordering::SeqCst);
         window.epochs().started(&targets);
@@ -102,51 +149,92 @@ impl World {
     /// As [`World::fence`].
     pub fn complete_access(&self, window: &Arc<Window>) -> Result<()> {
         const CALL: &str = "MPI_Win_complete";
+        if self.complete_now(window) {
+            return Ok(());
+        }
         let targets = window.epochs().check_complete()?;
-        let completed = self.complete(CALL, window, &targets, Extent::Target);
+        let completed = self.complete(CALL, window, Targets::These(&targets), Extent::Target);
         window.epochs().completed();
-        let tell = |target: &usize| {
-            self.isend(window.comm(), *target as i32, COMPLETED, Segment::empty(), Mode::Standard)
-        };
-        let told = targets.iter().map(tell).collect::<Result<Vec<_>>>()?;
-        completed.and(self.wait_for_all(CALL, told))
+        completed.and(self.tell_completed(CALL, window, &targets))
+    }
+
+    /// Tells targets that this member is done, those that are left in any case.
+    fn tell_completed(&self, call: &'static str, window: &Window, targets: &[usize]) -> Result<()> {
+        let (mut told, mut failed) = (Vec::new(), Ok(()));
+        for target in targets {
+            match self.isend(window.comm(), *target as i32, COMPLETED, Segment::empty(), Mode::Standard) {
+                Ok(word) => told.push(word),
+                Err(why) => failed = failed.and(Err(why)),
+            }
+        }
+        failed.and(self.wait_for_all(call, told))
     }
 
     /// `MPI_Win_wait`.
     ///
     /// # Errors
     /// As [`World::fence`].
-    pub fn wait_exposure(&self, window: &Window) -> Result<()> {
+    pub fn wait_exposure(&self, window: &Arc<Window>) -> Result<()> {
+        const CALL: &str = "MPI_Win_wait";
         let exposure = crate::win::lock(&window.exposure).take().ok_or_else(not_exposed)?;
-        let outcome = self.wait_for_all("MPI_Win_wait", exposure.requests);
+        let outcome = match exposure {
+            Exposure::Words(origins) => {
+                self.until_members_told((CALL, Part::ForComplete), window, Word::Completed, &origins)
+            }
+            Exposure::Messages { requests, completed, failed } => {
+                self.until_said(CALL, window, Part::ForComplete, completed);
+                failed.map_or(Ok(()), Err).and(self.wait_for_all(CALL, requests))
+            }
+        };
         fence(Ordering::SeqCst);
         outcome
     }
 
-    /// `MPI_Win_test`: whether the exposure epoch is over, which it is once.
+    /// `MPI_Win_test`: whether the exposure epoch is over, which it is once, also where it ends with an error.
     ///
     /// # Errors
     /// As [`World::fence`].
     pub fn test_exposure(&self, window: &Window) -> Result<bool> {
-        let mut exposure = crate::win::lock(&window.exposure).take().ok_or_else(not_exposed)?;
-        let mut failed = None;
+        let exposure = crate::win::lock(&window.exposure).take().ok_or_else(not_exposed)?;
+        let (requests, completed, mut failed) = match exposure {
+            Exposure::Words(origins) => {
+                let is_over = self.have_members_told(window, Word::Completed, &origins)?;
+                fence(Ordering::SeqCst);
+                if !is_over {
+                    *crate::win::lock(&window.exposure) = Some(Exposure::Words(origins));
+                }
+                return Ok(is_over);
+            }
+            Exposure::Messages { requests, completed, failed } => (requests, completed, failed),
+        };
         let mut open = Vec::new();
-        for id in exposure.requests.drain(..) {
+        for id in requests {
             match self.test(id)? {
                 Some(status) => failed = failed.or(status.error),
                 None => open.push(id),
             }
         }
-        if let Some(why) = failed {
-            self.wait_for_all("MPI_Win_test", open)?;
-            return Err(why);
-        }
         fence(Ordering::SeqCst);
-        let is_over = open.is_empty();
-        if !is_over {
-            *crate::win::lock(&window.exposure) = Some(Exposure { requests: open });
+        if open.is_empty() {
+            return failed.map_or(Ok(true), Err);
         }
-        Ok(is_over)
+        *crate::win::lock(&window.exposure) = Some(Exposure::Messages { requests: open, completed, failed });
+        Ok(false)
+    }
+
+    /// Waits until these members have said their words, each a receive of this process.
+    fn until_said(&self, call: &'static str, window: &Window, part: Part, words: Vec<(usize, RequestId)>) {
+        let context = window.comm().context();
+        let is_open = |vci: &Vci, word: RequestId| {
+            vci.engine.requests.get(word).is_some_and(|request| !complete::is_complete(request))
+        };
+        let awaited = |vci: &Vci| {
+            let open = words.iter().filter(|(_, word)| is_open(vci, *word));
+            let need = |(member, _): &(usize, RequestId)| (Some(window.peer(*member)), part, *member as i32);
+            Awaited::Window(OfWindow { context, needs: open.map(need).collect(), is_there: None })
+        };
+        let are_said = |vci: &mut Vci| (!words.iter().any(|(_, word)| is_open(vci, *word))).then_some(());
+        self.waiting.until(context.vci(), call, awaited, are_said);
     }
 
     /// Waits for all of these requests; the first error.

@@ -1,16 +1,18 @@
 //! Making windows and freeing them (MPI-5.0 §12.2).
 //!
 //! ```text
-//!   a communicator of the window's own
-//!   share: size, unit, node, and whether this member can and would map memory
+//!   a communicator of the window's own: agree that all have it
+//!   share: size, unit, node, whether this member can and would map memory, and whether in pieces
 //!   all can:    rank 0 makes the memory, tells its ticket; the others attach it; share: did it go well?
 //!   otherwise:  each has memory of its own, and exposes it
 //!   share: the keys, and where methods that read and write memory by themselves find it
 //!               near memory that its owner shares with the node: mapped
+//!   agree that all have the window
 //! ```
 //!
-//! What must stay true: what goes wrong at one member is told to all before any goes on, so that all members get a window or
-//! none does, and nobody waits for who has failed.
+//! What must stay true: what goes wrong at one member is told to all before any goes on, and who misses what another one has
+//! told, because somebody is lost, revokes the communicator; so all members that are left get a window or none does, nobody waits
+//! for who has failed, and nothing stays exposed.
 
 use std::sync::Arc;
 
@@ -26,8 +28,9 @@ use crate::info::Info;
 use crate::method::Route;
 use crate::onesided::{RemoteKey, RemoteMemory};
 use crate::progress::Vci;
-use crate::win::{Flavor, Memory, Part, Window, control};
+use crate::win::{Flavor, Heeded, Memory, Part, Parts, Targets, Window, alignment, control, noncontiguous};
 use crate::world::World;
+use crate::world::windows::lost_member;
 
 /// What a program says of a new window.
 #[derive(Debug)]
@@ -45,8 +48,21 @@ pub struct NewWindow<'a> {
 struct Member {
     size: u64,
     unit: u64,
+    /// Jobs number their nodes each by themselves.
+    job: u64,
     node: u64,
+    /// Its number there, by which it is rung.
+    local: u64,
     maps: bool,
+    /// It does not need the memory of a shared window in one piece.
+    apart: bool,
+}
+
+impl Member {
+    /// Whether the two can map memory with each other.
+    fn maps_with(&self, other: &Self) -> bool {
+        self.maps && other.maps && (self.job, self.node) == (other.job, other.node)
+    }
 }
 
 impl World {
@@ -55,11 +71,12 @@ impl World {
     /// # Errors
     /// `MPI_ERR_COMM` for an intercommunicator; no memory; a lost member.
     pub fn create_window(&self, new: &NewWindow<'_>, memory: &Segment) -> Result<Arc<Window>> {
-        let comm = self.comm_of_window(Flavor::Create, new)?;
-        let (base, size) = memory.contiguous_rest().unwrap_or((UserBuf::none(), 0));
-        let members = self.members(Flavor::Create, &comm, new, size, false)?;
-        let key = self.vci_of(&comm).engine.with_onesided(|onesided, _| onesided.expose(memory));
-        self.exposed(Flavor::Create, comm, new, (&members, base), Memory::Program, key)
+        self.made_by_all(Flavor::Create, new, |comm| {
+            let (base, size) = memory.contiguous_rest().unwrap_or((UserBuf::none(), 0));
+            let members = self.members(Flavor::Create, comm, new, size, false)?;
+            let key = self.vci_of(comm).engine.with_onesided(|onesided, _| onesided.expose(memory));
+            self.exposed(Flavor::Create, comm, new, (&members, base), Memory::Program, key)
+        })
     }
 
     /// `MPI_Win_create_dynamic`: a window without memory at first.
@@ -67,10 +84,11 @@ impl World {
     /// # Errors
     /// As [`World::create_window`].
     pub fn create_dynamic_window(&self, new: &NewWindow<'_>) -> Result<Arc<Window>> {
-        let comm = self.comm_of_window(Flavor::Dynamic, new)?;
-        let members = self.members(Flavor::Dynamic, &comm, new, 0, false)?;
-        let key = self.vci_of(&comm).engine.with_onesided(|onesided, _| onesided.expose_attached());
-        self.exposed(Flavor::Dynamic, comm, new, (&members, UserBuf::none()), Memory::Program, Ok(key))
+        self.made_by_all(Flavor::Dynamic, new, |comm| {
+            let members = self.members(Flavor::Dynamic, comm, new, 0, false)?;
+            let key = self.vci_of(comm).engine.with_onesided(|onesided, _| onesided.expose_attached());
+            self.exposed(Flavor::Dynamic, comm, new, (&members, UserBuf::none()), Memory::Program, Ok(key))
+        })
     }
 
     /// `MPI_Win_allocate`, `MPI_Win_allocate_shared`: a window of `size` bytes of the library's memory, zero at first. It is
@@ -79,45 +97,66 @@ impl World {
     /// # Errors
     /// As [`World::create_window`]; `MPI_ERR_RMA_SHARED` when not all members can share memory.
     pub fn allocate_window(&self, new: &NewWindow<'_>, size: u64, flavor: Flavor) -> Result<Arc<Window>> {
-        let comm = self.comm_of_window(flavor, new)?;
-        let members = self.members(flavor, &comm, new, size, self.maps_windows())?;
-        let one_node = members.iter().all(|member| member.maps && member.node == members[0].node);
-        if one_node && let Some(window) = self.map_window(new, flavor, &comm, &members)? {
-            return Ok(window);
-        }
-        if flavor == Flavor::Shared {
-            let text = "not all processes of the communicator can share memory: \
-                        MPI_Comm_split_type with MPI_COMM_TYPE_SHARED finds those that can";
-            return Err(Error::other(ErrorClass::RmaShared, text));
-        }
-        let block = usize::try_from(size)
-            .map_err(|_| Error::no_memory(format!("there is no memory of {size} bytes")))
-            .and_then(|size| self.allocate(size));
-        let (block, failed) = match block {
-            Ok(block) => (block, None),
-            Err(why) => (self.allocate(0)?, Some(why)),
-        };
-        let base = UserBuf::block(&block);
-        let memory = Segment::contiguous(base, if failed.is_some() { 0 } else { size });
-        let key = match failed {
-            Some(why) => Err(why),
-            None => self.vci_of(&comm).engine.with_onesided(|onesided, _| onesided.expose(&memory)),
-        };
-        self.exposed(flavor, comm, new, (&members, base), Memory::Block(block), key)
+        self.made_by_all(flavor, new, |comm| {
+            let members = self.members(flavor, comm, new, size, self.maps_windows())?;
+            let one_node = members.iter().all(|member| member.maps_with(&members[0]));
+            if one_node && let Some(window) = self.map_window(new, flavor, comm, &members)? {
+                return Ok(window);
+            }
+            if flavor == Flavor::Shared {
+                let text = "not all processes of the communicator can share memory: \
+                            MPI_Comm_split_type with MPI_COMM_TYPE_SHARED finds those that can";
+                return Err(Error::other(ErrorClass::RmaShared, text));
+            }
+            let alignment = alignment(new.info).unwrap_or(1);
+            let block = usize::try_from(size)
+                .ok()
+                .and_then(|size| size.checked_add(alignment - 1))
+                .ok_or_else(|| Error::no_memory(format!("there is no memory of {size} bytes")))
+                .and_then(|size| self.allocate(size));
+            let block = match block {
+                Ok(block) => block,
+                // The others hear of it where they are told the key.
+                Err(why) => {
+                    return self.exposed(
+                        flavor,
+                        comm,
+                        new,
+                        (&members, UserBuf::none()),
+                        Memory::Program,
+                        Err(why),
+                    );
+                }
+            };
+            let base = UserBuf::block(&block);
+            let pad = base.address().next_multiple_of(alignment) - base.address();
+            let base = base.offset(pad as isize);
+            let memory = Segment::contiguous(base, size);
+            let key = self.vci_of(comm).engine.with_onesided(|onesided, _| onesided.expose(&memory));
+            self.exposed(flavor, comm, new, (&members, base), Memory::Block(Some(block).into()), key)
+        })
     }
 
-    /// `MPI_Win_free`: when all members have done everything.
+    /// `MPI_Win_free`: when all members have done everything. After the loss of a member, memory of the library that peers may
+    /// still write to stays until the engine ends.
     ///
     /// # Errors
     /// `MPI_ERR_RMA_SYNC`; what went wrong with an operation. The window is gone in the latter case, too.
     pub fn free_window(&self, window: &Arc<Window>) -> Result<()> {
         const CALL: &str = "MPI_Win_free";
         window.check_free()?;
-        let all: Vec<usize> = (0..window.parts().len()).collect();
-        let completed = self.complete(CALL, window, &all, super::Extent::Target);
+        let completed = self.complete(CALL, window, Targets::All, super::Extent::Target);
         let met = self.run_in(CALL, coll::barrier(window.comm()));
-        self.forget(window.comm(), window.own().key);
-        completed.and(met)
+        let living = lost_member(&self.vci_of(window.comm()).engine, window);
+        if window.has_block() && (met.is_err() || living.is_err()) {
+            // A barrier without a member does not say that the others are done.
+            self.vci_of(window.comm()).operations.keep(window);
+        } else {
+            self.forget(window.comm(), window.own().key);
+            window.let_go();
+        }
+        // Memory of the program, too, may still be written to by a member that has heard of the loss later.
+        completed.and(met).and(living)
     }
 
     /// `MPI_Win_attach`.
@@ -145,11 +184,46 @@ impl World {
         self.vci().engine.config.map_windows
     }
 
-    fn comm_of_window(&self, flavor: Flavor, new: &NewWindow<'_>) -> Result<Arc<Comm>> {
+    /// Makes a window at all members or at none, on a communicator of its own. What `make` needs of the others it shares.
+    fn made_by_all(
+        &self,
+        flavor: Flavor,
+        new: &NewWindow<'_>,
+        make: impl FnOnce(&Arc<Comm>) -> Result<Arc<Window>>,
+    ) -> Result<Arc<Window>> {
         if new.comm.remote().is_some() {
             let expected = "an intracommunicator";
             return Err(Error::invalid(ErrorClass::Comm, "comm", "an intercommunicator", expected));
         }
+        // Who has no communicator could not tell the others that it has failed.
+        let comm = self.at_all(flavor, new.comm, self.comm_of_window(flavor, new))?;
+        let made = make(&comm);
+        let window = made.as_ref().ok().cloned();
+        let agreed = self.at_all(flavor, new.comm, made);
+        if let Some(window) = window.filter(|_| agreed.is_err()) {
+            // No member has it, so no member accesses its memory.
+            self.forget(&comm, window.own().key);
+            window.let_go();
+        }
+        agreed
+    }
+
+    /// What this member has come to, if all members that are left have come so far.
+    fn at_all<T>(&self, flavor: Flavor, comm: &Comm, own: Result<T>) -> Result<T> {
+        let (all, living) = self.agree(flavor.call(), comm, own.is_ok().into())?;
+        let own = match (own, living) {
+            // Who is lost says more than that somebody has revoked a communicator on that account.
+            (Err(why), Err(lost)) if why.class() == ErrorClass::Revoked => Err(lost),
+            (own, living) => own.and_then(|own| living.map(|()| own)),
+        };
+        if all == 0 {
+            let text = "another member of the communicator has failed to make its part of the window";
+            return own.and(Err(Error::other(ErrorClass::Other, text)));
+        }
+        own
+    }
+
+    fn comm_of_window(&self, flavor: Flavor, new: &NewWindow<'_>) -> Result<Arc<Comm>> {
         let (schedule, creation) = new.comm.plan_dup(|| self.allocate_context_beside(new.comm))?;
         self.run_in(flavor.call(), schedule)?;
         let comm = self.finish(creation)?;
@@ -166,8 +240,19 @@ impl World {
         size: u64,
         maps: bool,
     ) -> Result<Vec<Member>> {
-        let told = self.share_numbers(flavor, comm, [size, new.unit, self.node().into(), maps.into()])?;
-        let member = |[size, unit, node, maps]: [u64; 4]| Member { size, unit, node, maps: maps != 0 };
+        let (job, node, apart) = (self.job().0, self.node().into(), noncontiguous(new.info));
+        let local = self.common.local_rank as u64;
+        let own = [size, new.unit, job, node, local, maps.into(), apart.into()];
+        let told = self.share_numbers(flavor, comm, own)?;
+        let member = |[size, unit, job, node, local, maps, apart]: [u64; 7]| Member {
+            size,
+            unit,
+            job,
+            node,
+            local,
+            maps: maps != 0,
+            apart: apart != 0,
+        };
         Ok(told.into_iter().map(member).collect())
     }
 
@@ -179,8 +264,8 @@ impl World {
         comm: &Arc<Comm>,
         members: &[Member],
     ) -> Result<Option<Arc<Window>>> {
-        let apart = flavor == Flavor::Allocate
-            || new.info.get(b"alloc_shared_noncontig").is_some_and(|value| value == b"true");
+        // A member of its own mind would see the parts of others elsewhere, and its own part in theirs.
+        let apart = flavor == Flavor::Allocate || members.iter().all(|member| member.apart);
         let (starts, len) = layout(members, apart);
         let made = if comm.rank() == 0 { Some(Mapped::create(len)) } else { None };
         let ticket = match &made {
@@ -203,8 +288,10 @@ impl World {
             return Ok(None);
         };
         mapped.close();
-        let parts = members.iter().zip(starts).enumerate().map(|(rank, (member, start))| Part {
-            peer: comm.group().peer(rank as u32).unwrap_or(Peer(u32::MAX)),
+        let me = comm.rank() as usize;
+        let local = |(rank, member): (usize, &Member)| (rank != me).then_some(member.local as u32);
+        let heeded = Heeded::new(members.iter().enumerate().map(local));
+        let parts = members.iter().zip(starts).map(|(member, start)| Part {
             key: RemoteKey { slot: u32::MAX, generation: 0 },
             memory: None,
             size: member.size,
@@ -212,34 +299,54 @@ impl World {
             base: Some(UserBuf::mapped(&mapped, start)),
             start,
         });
-        let parts = parts.collect();
-        Ok(Some(finished(comm.clone(), flavor, new, parts, (Memory::Mapped(mapped), Vec::new()))))
+        let parts = Parts::of(members.len(), parts);
+        let memory = (Memory::Mapped(mapped, heeded), Vec::new());
+        Ok(Some(Arc::new(Window::new(comm.clone(), flavor, parts, memory, (new.info, apart)))))
     }
 
     /// A window of memory that each member has exposed, or has failed to.
     fn exposed(
         &self,
         flavor: Flavor,
-        comm: Arc<Comm>,
+        comm: &Arc<Comm>,
         new: &NewWindow<'_>,
         (members, base): (&[Member], UserBuf),
         memory: Memory,
         key: Result<RemoteKey>,
     ) -> Result<Arc<Window>> {
+        let exposed = key.as_ref().ok().copied();
+        let window = self.known_to_all(flavor, comm, new, (members, base), memory, key);
+        if let Some(own) = exposed.filter(|_| window.is_err()) {
+            self.forget(comm, own);
+        }
+        window
+    }
+
+    fn known_to_all(
+        &self,
+        flavor: Flavor,
+        comm: &Arc<Comm>,
+        new: &NewWindow<'_>,
+        (members, base): (&[Member], UserBuf),
+        memory: Memory,
+        key: Result<RemoteKey>,
+    ) -> Result<Arc<Window>> {
+        // Others need this process for atomic operations, for locks, and for what no method does by itself.
+        let attended = if comm.size() > 1 { self.attend_windows() } else { Ok(()) };
+        let key = attended.and(key);
         let told = key.as_ref().map_or([0; 2], |key| [1, u64::from_le_bytes(key.to_bytes())]);
-        let found = key.as_ref().map_or([None; 2], |key| self.found_at(&comm, flavor, *key));
+        let found = key.as_ref().map_or([None; 2], |key| self.found_at(comm, flavor, *key));
         let [near, far] = found.map(|memory| memory.map_or((0, 0, 0), RemoteMemory::numbers));
         let told = [told[0], told[1], near.0.into(), near.1, near.2, far.0.into(), far.1, far.2];
-        let told = self.share_numbers(flavor, &comm, told)?;
-        let own = key?;
+        let told = self.share_numbers(flavor, comm, told)?;
+        key?;
         if let Some(rank) = told.iter().position(|[exposed, ..]| *exposed == 0) {
-            self.forget(&comm, own);
             let text = format!("rank {rank} has failed to make its part of the window");
             return Err(Error::other(ErrorClass::Other, text));
         }
         let me = comm.rank() as usize;
         let mut near = Vec::new();
-        let mut vci = self.vci_of(&comm);
+        let mut vci = self.vci_of(comm);
         let Vci { engine, methods, .. } = &mut *vci;
         let parts = members.iter().zip(&told).enumerate().map(|(rank, (member, [_, key, found @ ..]))| {
             let peer = comm.group().peer(rank as u32).unwrap_or(Peer(u32::MAX));
@@ -252,11 +359,17 @@ impl World {
                 near.push(mapped);
             }
             let key = RemoteKey::from_bytes(key.to_le_bytes());
-            Part { peer, key, memory, size: member.size, unit: member.unit, base, start: 0 }
+            Part { key, memory, size: member.size, unit: member.unit, base, start: 0 }
         });
-        let parts = parts.collect();
+        let parts = Parts::of(members.len(), parts);
         drop(vci);
-        Ok(finished(comm, flavor, new, parts, (memory, near)))
+        Ok(Arc::new(Window::new(
+            comm.clone(),
+            flavor,
+            parts,
+            (memory, near),
+            (new.info, flavor == Flavor::Allocate),
+        )))
     }
 
     /// Where peers on this node, and those elsewhere, find memory that this member has exposed without its help.
@@ -283,27 +396,41 @@ impl World {
         engine.with_onesided(|onesided, _| onesided.forget(methods, key));
     }
 
-    /// Everybody's numbers.
+    /// Everybody's numbers. A step that fails does not stop an exchange, so what a lost member should have passed on is missing:
+    /// then the communicator is revoked, or others would wait for this member in their next exchange.
     fn share_numbers<const N: usize>(
         &self,
         flavor: Flavor,
         comm: &Comm,
         own: [u64; N],
     ) -> Result<Vec<[u64; N]>> {
-        let len = 8 * N;
+        let len = 8 * (1 + N);
         let mut told = vec![0; len * comm.size() as usize];
         let mine = &mut told[comm.rank() as usize * len..][..len];
-        mine.copy_from_slice(own.map(u64::to_le_bytes).as_flattened());
+        mine[..8].copy_from_slice(&TOLD.to_le_bytes());
+        mine[8..].copy_from_slice(own.map(u64::to_le_bytes).as_flattened());
         let mut outcome = OwnedBuf::new(told.len());
         outcome.sink().copy_from(&told);
         let outcome = Arc::new(outcome);
-        self.run_in(flavor.call(), coll::share(comm, flavor.call(), outcome.clone()))?;
+        let shared = self.run_in(flavor.call(), coll::share(comm, flavor.call(), outcome.clone()));
         let told = outcome.source().to_vec();
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
-        let numbers = |bytes: &[u8]| std::array::from_fn(|at| number(&bytes[8 * at..][..8]));
+        let missing = told.chunks_exact(len).position(|block| number(&block[..8]) != TOLD);
+        let shared = shared.and(missing.map_or(Ok(()), |rank| {
+            let text = format!("nothing is known of rank {rank}: a process has been lost");
+            Err(Error::other(ErrorClass::ProcAborted, text))
+        }));
+        if let Err(why) = shared {
+            self.revoke(comm);
+            return Err(why);
+        }
+        let numbers = |block: &[u8]| std::array::from_fn(|at| number(&block[8 * (1 + at)..][..8]));
         Ok(told.chunks_exact(len).map(numbers).collect())
     }
 }
+
+/// The beginning of what a member has told: a block that has not come is of zeros.
+const TOLD: u64 = 1;
 
 /// Where a member's memory is found by this way, of what it has told: two times kind, address, key.
 fn memory_of(route: Route, [near @ .., kind, address, key]: &[u64; 6]) -> Option<RemoteMemory> {
@@ -328,31 +455,6 @@ fn layout(members: &[Member], apart: bool) -> (Vec<usize>, usize) {
     (starts, end)
 }
 
-/// Hints that every window shows, as long as the program gives none (MPI-5.0 §12.2.1).
-const HINTS: [(&str, &str); 5] = [
-    ("no_locks", "false"),
-    ("accumulate_ordering", "rar,raw,war,waw"),
-    ("accumulate_ops", "same_op_no_op"),
-    ("same_size", "false"),
-    ("same_disp_unit", "false"),
-];
-
-fn finished(
-    comm: Arc<Comm>,
-    flavor: Flavor,
-    new: &NewWindow<'_>,
-    parts: Vec<Part>,
-    memory: (Memory, Vec<Mapped>),
-) -> Arc<Window> {
-    let window = Window::new(comm, flavor, parts, memory);
-    for (key, value) in HINTS {
-        // Keys and values are short.
-        let _ = window.info().set(key.as_bytes(), value.as_bytes());
-    }
-    window.info().set_all(new.info);
-    Arc::new(window)
-}
-
 fn dynamic(window: &Window) -> Result<()> {
     if window.flavor() == Flavor::Dynamic {
         return Ok(());
@@ -367,7 +469,7 @@ mod tests {
 
     #[test]
     fn shared_memory_of_a_rank_follows_that_of_the_one_before() {
-        let member = |size| Member { size, unit: 1, node: 0, maps: true };
+        let member = |size| Member { size, unit: 1, job: 0, node: 0, local: 0, maps: true, apart: false };
         let members = [member(10), member(0), member(5000)];
         let front = control(3);
         assert_eq!(layout(&members, false), (vec![front, front + 10, front + 10], front + 5010));
@@ -375,5 +477,14 @@ mod tests {
         assert_eq!(layout(&members, true), (pages, front + 3 * PAGE));
         let (_, len) = layout(&[member(u64::MAX), member(8)], false);
         assert!(len > i64::MAX as usize, "no such memory");
+    }
+
+    #[test]
+    fn a_node_of_another_job_is_another_node() {
+        let member = |job, node, maps| Member { size: 8, unit: 1, job, node, local: 0, maps, apart: false };
+        assert!(member(7, 2, true).maps_with(&member(7, 2, true)));
+        for other in [member(8, 2, true), member(7, 3, true), member(7, 2, false)] {
+            assert!(!other.maps_with(&member(7, 2, true)) && !member(7, 2, true).maps_with(&other));
+        }
     }
 }

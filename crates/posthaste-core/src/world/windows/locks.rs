@@ -6,13 +6,12 @@
 use std::sync::Arc;
 
 use super::{Extent, lost_member};
-use crate::error::Result;
+use crate::error::{Error, ErrorClass, Result};
 use crate::explain::Part;
 use crate::ids::PROC_NULL;
-use crate::method::Route;
 use crate::progress::Vci;
 use crate::wait::{Awaited, OfWindow};
-use crate::win::{Assert, LockKind, Locked, Operations, Window, Words};
+use crate::win::{Assert, LockKind, Locked, Operations, Targets, Window, Words};
 use crate::world::World;
 
 // Locks.
@@ -25,7 +24,11 @@ impl World {
         if rank == PROC_NULL {
             return Ok(());
         }
+        if assert == Assert::default() && window.lock_now(rank, kind) {
+            return Ok(());
+        }
         let target = window.target(rank)?;
+        may_lock(window)?;
         window.epochs().check_lock(target)?;
         if !assert.no_check {
             self.take_locks("MPI_Win_lock", window, &[target], kind)?;
@@ -39,6 +42,7 @@ impl World {
     /// # Errors
     /// As [`World::lock`].
     pub fn lock_all(&self, window: &Arc<Window>, assert: Assert) -> Result<()> {
+        may_lock(window)?;
         window.epochs().check_lock_all()?;
         if !assert.no_check {
             let all: Vec<usize> = (0..window.parts().len()).collect();
@@ -56,9 +60,29 @@ impl World {
         if rank == PROC_NULL {
             return Ok(());
         }
+        if let Some(is_awaited) = window.unlock_now(rank) {
+            if is_awaited {
+                self.wake_members(window);
+            }
+            return Ok(());
+        }
+        self.unlock_with_progress(window, rank)
+    }
+
+    /// The rest of `MPI_Win_unlock` where [`Window::unlock_now`] does not go.
+    ///
+    /// # Errors
+    /// As [`World::unlock`].
+    pub fn unlock_with_progress(&self, window: &Arc<Window>, rank: i32) -> Result<()> {
+        if rank == PROC_NULL {
+            return Ok(());
+        }
         let target = window.target(rank)?;
         let locked = window.epochs().check_unlock(target)?;
-        let completed = self.complete("MPI_Win_unlock", window, &[target], Extent::Target);
+        if window.mapped().is_some() {
+            self.step_in(window.comm()); // the program may lock and unlock until something comes
+        }
+        let completed = self.complete("MPI_Win_unlock", window, Targets::These(&[target]), Extent::Target);
         window.epochs().unlock(target);
         let released = match locked {
             Locked::Unchecked => Ok(()),
@@ -74,11 +98,14 @@ impl World {
     /// As [`World::fence`].
     pub fn unlock_all(&self, window: &Arc<Window>) -> Result<()> {
         let gives_back = window.epochs().check_unlock_all()?;
-        let all: Vec<usize> = (0..window.parts().len()).collect();
-        let completed = self.complete("MPI_Win_unlock_all", window, &all, Extent::Target);
+        self.step_now_and_then(window);
+        let completed = self.complete("MPI_Win_unlock_all", window, Targets::All, Extent::Target);
         window.epochs().completed();
-        let released = if gives_back { self.release(window, &all, LockKind::Shared) } else { Ok(()) };
-        completed.and(released)
+        if !gives_back {
+            return completed;
+        }
+        let all: Vec<usize> = (0..window.parts().len()).collect();
+        completed.and(self.release(window, &all, LockKind::Shared))
     }
 
     /// Takes locks, all or none.
@@ -134,25 +161,26 @@ impl World {
     ) -> Result<()> {
         let Some(memory) = window.mapped() else { return Ok(()) };
         let (words, me) = (Words::of(memory, target), window.comm().rank() as u32);
-        if words.try_lock(me, kind) {
+        if words.try_lock(me, kind.is_exclusive()) {
             return Ok(());
         }
-        words.waits(kind);
+        words.waits(kind.is_exclusive());
         let awaited = |_: &Vci| {
-            let holder = words.holders().0.and_then(|rank| window.parts().get(rank as usize));
-            let needs = vec![(holder.map(|part| part.peer), Part::ForLock, target as i32)];
+            let holder = words.holders().0.map(|rank| window.peer(rank as usize));
+            let needs = vec![(holder, Part::ForLock, target as i32)];
             let (context, window) = (window.comm().context(), window.clone());
-            let is_free =
-                move || window.mapped().is_some_and(|memory| Words::of(memory, target).is_free(kind));
+            let is_free = move || {
+                window.mapped().is_some_and(|memory| Words::of(memory, target).is_free(kind.is_exclusive()))
+            };
             Awaited::Window(OfWindow { context, needs, is_there: Some(Box::new(is_free)) })
         };
         let taken = self.waiting.until(window.comm().context().vci(), call, awaited, |vci| {
-            if words.try_lock(me, kind) {
+            if words.try_lock(me, kind.is_exclusive()) {
                 return Some(Ok(()));
             }
             lost_member(&vci.engine, window).err().map(Err)
         });
-        words.waits_no_more(kind);
+        words.waits_no_more(kind.is_exclusive());
         taken
     }
 
@@ -168,27 +196,26 @@ impl World {
             return outcome;
         };
         for target in targets {
-            if Words::of(memory, *target).unlock(kind) {
+            if Words::of(memory, *target).unlock(kind.is_exclusive()) {
                 self.wake_members(window);
             }
         }
         Ok(())
     }
 
-    /// Wakes the members, who may sleep for what no packet tells.
+    /// A lock of mapped memory has been given back for which members wait.
     #[cold]
-    fn wake_members(&self, window: &Window) {
-        let routes: Vec<Route> = {
-            let vci = self.vci_of(window.comm());
-            window.parts().iter().map(|part| vci.methods.route(part.peer)).collect()
-        };
-        for route in routes {
-            if let Route::Shm(local) = route {
-                self.runtime.doorbell.ring_for_room(local as usize);
-            }
-        }
-        // Other threads of this process.
-        let wakes = self.runtime.sleepers.with(|parked| parked.happened());
-        wakes.into_iter().for_each(|wake| self.runtime.wake(wake));
+    pub fn wake_members(&self, window: &Window) {
+        self.ring_members(window, 0..window.parts().len());
     }
+}
+
+/// # Errors
+/// `MPI_ERR_RMA_SYNC`: the program has said that it takes no locks.
+fn may_lock(window: &Window) -> Result<()> {
+    if !window.hints().no_locks() {
+        return Ok(());
+    }
+    let got = "a window with the hint no_locks";
+    Err(Error::invalid(ErrorClass::RmaSync, "win", got, "one without, or MPI_Win_fence, MPI_Win_start"))
 }

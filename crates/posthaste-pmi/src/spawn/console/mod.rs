@@ -14,14 +14,14 @@ use super::ending::How;
 use super::input::Source;
 use super::output::{Sink, Stream};
 use super::run::{Above, Token};
-use super::talk::{Common, Fault, Look, Order, Report};
+use super::talk::{Begun, Common, Fault, Look, Order, Report};
 use super::verdict::{Cause, Ended};
 use super::{Hooks, Outcome};
 use crate::server::Names;
 use askers::Askers;
 use nix::sys::epoll::Epoll;
 use nix::sys::signal::Signal;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -44,6 +44,8 @@ pub(crate) struct Console<'a> {
     running: usize,
     /// Ranks of jobs that are not over.
     present: usize,
+    /// Ranks of these that have been started, by their numbers.
+    begun: BTreeMap<u32, Begun>,
     names: Names,
     /// One when both our streams lead to the same place, else two.
     sinks: Vec<Sink>,
@@ -109,6 +111,7 @@ impl<'a> Console<'a> {
             jobs: vec![0],
             running: common.size,
             present: common.size,
+            begun: BTreeMap::new(),
             names: Names::default(),
             sinks,
             paused: [false; 2],
@@ -174,6 +177,16 @@ impl<'a> Console<'a> {
             self.note_end(rank);
         }
         self.present = self.present.saturating_sub(count as usize);
+        self.begun.retain(|rank, _| !(first..first.saturating_add(count)).contains(rank));
+        self.show_begun(Vec::new());
+    }
+
+    /// More ranks have been started.
+    fn show_begun(&mut self, more: Vec<Begun>) {
+        self.begun.extend(more.into_iter().map(|begun| (begun.rank, begun)));
+        if self.begun.len() == self.present {
+            self.hooks.begun(&self.begun.values().cloned().collect::<Vec<_>>());
+        }
     }
 
     /// The job is over because of this, unless it was over before.
@@ -290,6 +303,7 @@ impl Above for Console<'_> {
                 self.take_output(rank, stream, continues, &text)
             }
             Report::Say(lines) => self.say(&lines),
+            Report::Begun(ranks) => self.show_begun(ranks),
             Report::Joined(map) => self.joined(&map),
             Report::Left { first, count } => self.left(first, count),
             Report::Ask { rank, line } => {
@@ -313,7 +327,7 @@ impl Above for Console<'_> {
             Report::InputClosed => self.close_source(),
             Report::Looks(looks) => self.take_looks(looks),
             // What a family does about these itself.
-            Report::Fence(_) | Report::Ready | Report::Spawn { .. } => {}
+            Report::Fence(_) | Report::Ready | Report::Met | Report::Spawn { .. } => {}
             Report::Over(counters) => {
                 self.over = true;
                 self.hooks.finished(&counters);

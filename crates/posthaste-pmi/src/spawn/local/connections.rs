@@ -55,6 +55,10 @@ impl Local {
                 self.ready = true;
                 self.report(Report::Ready);
             }
+            if !self.met && self.server.has_met() {
+                self.met = true;
+                self.report(Report::Met);
+            }
         }
     }
 

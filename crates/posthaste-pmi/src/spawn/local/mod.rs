@@ -16,7 +16,7 @@ use super::look::look;
 use super::output::{Lines, Stream};
 use super::run::{Below, Token};
 use super::start::{self, Prepared, Started};
-use super::talk::{Common, Fault, Gone, Order, Report, Seats};
+use super::talk::{Begun, Common, Fault, Gone, Order, Report, Seats};
 use super::verdict::{Cause, Ended};
 use super::{Bind, Refused};
 use crate::line::Reassembly;
@@ -97,6 +97,8 @@ pub(crate) struct Local {
     /// A process asked for this job, and waits until all its ranks have introduced themselves.
     spawned: bool,
     ready: bool,
+    /// It has said that it has met them.
+    met: bool,
     /// A rank that is killed does not end the others.
     goes_on: bool,
     at_once: bool,
@@ -166,6 +168,14 @@ impl Local {
         local.programs = of_rank.iter().map(|prepared| prepared.name()).collect();
         local.start_ranks(common, seats, &of_rank, ties, mask, report.into())?;
         local.register().map_err(refused_errno("cannot watch the processes"))?;
+        let begun = local.ranks.iter().zip(&of_rank).map(|(rank, prepared)| Begun {
+            rank: rank.number,
+            host: seats.host.clone(),
+            executable: prepared.path(),
+            pid: rank.pid,
+        });
+        let begun = begun.collect();
+        local.report(Report::Begun(begun));
         Ok(local)
     }
 
@@ -198,6 +208,7 @@ impl Local {
             report_bytes: Vec::new(),
             spawned: common.spawned,
             ready: false,
+            met: false,
             goes_on: common.goes_on,
             at_once: common.at_once,
             prompts: common.prompt,
@@ -231,14 +242,8 @@ impl Local {
         let null = OwnedFd::from(File::open("/dev/null").map_err(refused("cannot open /dev/null"))?);
         let own = io::stdin();
         confine(&common.cpu_set)?;
-        let width = threads_per_rank(common);
-        let mut cpus = start::cpus(common.bind, count, &machine::affinity(), width);
-        let wanted = cpus.iter().map(Vec::len).sum();
-        if wanted > 0 {
-            self.claims = Claims::new(&common.family, &machine::affinity(), wanted);
-            cpus = start::cpus(common.bind, count, &self.claims.cpus(), width);
-        }
-        if common.bind == Bind::Core && cpus.iter().any(Vec::is_empty) {
+        let cpus = self.cpus(common, count);
+        if matches!(common.bind, Bind::Core | Bind::Within(_)) && cpus.iter().any(Vec::is_empty) {
             self.queued
                 .push_back(Report::Say("warning: there are not CPUs enough: ranks are not bound\n".into()));
         }
@@ -276,6 +281,29 @@ impl Local {
         // What only the ranks use, only they hold (here `report` and `end_of_feed` end): otherwise nobody
         // would see an end of file.
         Ok(())
+    }
+
+    /// The CPUs of each of the ranks here, which nobody else of the family takes; none for ranks that are not bound.
+    fn cpus(&mut self, common: &Common, ranks: usize) -> Vec<Vec<usize>> {
+        let usable = machine::affinity();
+        let width = common.width.unwrap_or_else(|| threads_per_rank(common));
+        let in_order = match common.spread {
+            Some(part) => start::in_turn(&usable, |cpu| start::part_of(part, cpu)),
+            None => usable.clone(),
+        };
+        let wanted: usize = start::cpus(common.bind, ranks, &in_order, width).iter().map(Vec::len).sum();
+        if wanted > 0 {
+            self.claims = Claims::new(&common.family, &in_order, wanted);
+        }
+        let cpus = start::cpus(common.bind, ranks, &self.claims.cpus(), width);
+        match common.bind {
+            Bind::Within(part) => {
+                let widened =
+                    |cpus: &Vec<usize>| start::widened(cpus, &usable, |cpu| start::part_of(part, cpu));
+                cpus.iter().map(widened).collect()
+            }
+            _ => cpus,
+        }
     }
 
     /// Takes a started process in.

@@ -1,0 +1,144 @@
+//! How much operations copy: bytes copied for each byte that is delivered, with operands that are combined where they arrive and with
+//! those that are not.
+
+use super::plans::Memory;
+use super::*;
+use crate::trace::Counter;
+
+const N: u32 = 4;
+
+/// A sum that the engine takes for a function of the program, which it calls behind a fence only.
+fn sum_of_program() -> Op {
+    let add = |input: &[u64], inout: &mut [u64]| {
+        inout.iter_mut().zip(input).for_each(|(to, from)| *to = to.wrapping_add(*from));
+    };
+    Op::of_slices(add, true)
+}
+
+/// Bytes that an operation delivers, and those that it copies, at all members together.
+fn cost(make: impl Fn(&Team, u32) -> Result<Schedule>) -> (u64, u64) {
+    let mut room = Room::new(N, false, 1, CALM);
+    room.succeed(make);
+    let count = |counter| room.bench.vcis.iter().map(|vci| vci.engine.counts.get(counter)).sum::<u64>();
+    (count(Counter::CollectiveDelivered), count(Counter::CollectiveCopied))
+}
+
+fn memories(words: impl Fn(u32) -> Vec<u64>) -> Vec<Memory> {
+    (0..N).map(|rank| Memory::new(&words(rank))).collect()
+}
+
+fn operand(rank: u32, count: u64) -> Vec<u64> {
+    (0..count).map(|at| at * 1_000_003 + u64::from(rank) * 17).collect()
+}
+
+fn sums(count: u64) -> Vec<u64> {
+    (0..count).map(|at| (0..N).map(|rank| operand(rank, count)[at as usize]).sum()).collect()
+}
+
+/// Blocks of 1024 words; in the plain way the last member copies its own operand besides.
+#[test]
+fn reductions_of_blocks_copy_only_what_is_the_first_to_arrive() {
+    const BLOCK: u64 = 1024 * 8;
+    let word = Datatype::of::<u64>();
+    let count = 1024 * u64::from(N);
+    let expected = sums(count);
+    for (on_arrival, op) in [(true, Op::from(Predefined::Sum)), (false, sum_of_program())] {
+        for in_place in [false, true] {
+            let label = format!("combined on arrival {on_arrival}, in place {in_place}");
+            let sends = memories(|rank| operand(rank, count));
+            let send = |rank: u32| (!in_place).then(|| sends[rank as usize].buf());
+            let fresh =
+                || memories(|rank| if in_place { operand(rank, count) } else { vec![0; count as usize] });
+
+            let recvs = fresh();
+            let got = cost(|team, rank| {
+                let recv = recvs[rank as usize].buf();
+                coll::allreduce(team, Reduced::new(send(rank), recv, count, &word), &op)
+            });
+            assert!(recvs.iter().all(|recv| recv.get(count as usize) == expected), "allreduce, {label}");
+            let copied = match (on_arrival, in_place) {
+                (true, false) => 4 + 12,
+                (true, true) => 12,
+                (false, false) => 12 + 1 + 12,
+                // Three members combine apart, and copy what they have got.
+                (false, true) => 12 + 3 + 12,
+            };
+            assert_eq!(got, (24 * BLOCK, copied * BLOCK), "allreduce, {label}");
+
+            let recvs = fresh();
+            let got = cost(|team, rank| {
+                let recv = recvs[rank as usize].buf();
+                coll::reduce_scatter_block(team, Reduced::new(send(rank), recv, 1024, &word), &op)
+            });
+            for (recv, block) in recvs.iter().zip(expected.chunks(1024)) {
+                assert!(recv.get(1024) == block, "reduce_scatter_block, {label}");
+            }
+            let copied = match (on_arrival, in_place) {
+                (true, false) => 4,
+                (true, true) => 3 + 3,
+                (false, false) => 12 + 1,
+                (false, true) => 12 + 1 + 4,
+            };
+            assert_eq!(got, (12 * BLOCK, copied * BLOCK), "reduce_scatter_block, {label}");
+
+            let result = Memory::new(&if in_place { operand(0, count) } else { vec![0; count as usize] });
+            let got = cost(|team, rank| {
+                let own = if rank == 0 { send(0) } else { Some(sends[rank as usize].buf()) };
+                let recv = if rank == 0 { result.buf() } else { UserBuf::none() };
+                coll::reduce(team, Reduced::new(own, recv, count, &word), &op, 0)
+            });
+            assert!(result.get(count as usize) == expected, "reduce, {label}");
+            let copied = match (on_arrival, in_place) {
+                (true, in_place) => 4 - u64::from(in_place) + 3,
+                (false, in_place) => 12 + 1 + u64::from(in_place) + 3,
+            };
+            assert_eq!(got, (15 * BLOCK, copied * BLOCK), "reduce, {label}");
+        }
+    }
+}
+
+#[test]
+fn reductions_up_a_tree_copy_only_what_is_the_first_to_arrive() {
+    const BYTES: u64 = 512 * 8;
+    let word = Datatype::of::<u64>();
+    let sends = memories(|rank| operand(rank, 512));
+    for (op, copied) in [(Op::from(Predefined::Sum), 1), (sum_of_program(), 3)] {
+        let result = Memory::new(&[0; 512]);
+        let got = cost(|team, rank| {
+            let recv = if rank == 2 { result.buf() } else { UserBuf::none() };
+            let send = Some(sends[rank as usize].buf());
+            coll::reduce(team, Reduced::new(send, recv, 512, &word), &op, 2)
+        });
+        assert!(result.get(512) == sums(512));
+        assert_eq!(got, (3 * BYTES, copied * BYTES));
+    }
+}
+
+/// What is only moved is copied once, to where it belongs; the root's own block is copied besides, if it is not in place.
+#[test]
+fn what_is_moved_is_copied_once() {
+    let word = Datatype::of::<u64>();
+    for (count, bytes) in [(10, 80), (1024, 8192), (9000, 72000)] {
+        let [owns, others] = [(); 2].map(|()| memories(|rank| operand(rank, count)));
+        let all: Vec<u64> = (0..N).flat_map(|rank| operand(rank, count)).collect();
+        let whole = Memory::new(&vec![0; all.len()]);
+        let at = |memory: &Memory| Operand::new(memory.buf(), count, &word);
+        let root = |rank: u32| (rank == 1).then(|| at(&whole));
+        let got = cost(|team, rank| coll::gather(team, Some(at(&owns[rank as usize])), root(rank), 1));
+        assert!(whole.get(all.len()) == all);
+        assert_eq!(got, (3 * bytes, 4 * bytes), "gather of {count}");
+        for in_place in [false, true] {
+            let got = cost(|team, rank| {
+                let recv = (!in_place || rank != 1).then(|| at(&others[rank as usize]));
+                coll::scatter(team, root(rank), recv, 1)
+            });
+            assert_eq!(got, (3 * bytes, (4 - u64::from(in_place)) * bytes), "scatter of {count}");
+        }
+        assert!(
+            others.iter().zip(0..).all(|(other, rank)| other.get(count as usize) == operand(rank, count))
+        );
+        let got = cost(|team, rank| coll::bcast(team, at(&others[rank as usize]), 3));
+        assert!(others.iter().all(|other| other.get(count as usize) == operand(3, count)));
+        assert_eq!(got, (3 * bytes, 3 * bytes), "broadcast of {count}");
+    }
+}

@@ -1,0 +1,309 @@
+//! Agreements of the members of a communicator, of whom some may end meanwhile: the messages of `crate::agreement` as packets, one
+//! agreement of a communicator after the other.
+//!
+//! ```text
+//!   agree       a call contributes; its request ends with the decision
+//!   arrived     words of a message; the last ones make it whole
+//!   lost        a member has ended, which changes the tree of all agreements that are open
+//!   joined      what others said of a communicator before this process knew it
+//! ```
+//!
+//! What must stay true: a process contributes to an agreement when it has heard the outcome of the one before. So whoever has heard
+//! an outcome knows that all that are alive have heard all earlier ones, which may be forgotten; the last one is kept, because
+//! others may still depend on it, also when the communicator is freed. Who is lost by a decision is lost for this process, too,
+//! whatever its method says, so that all members go on with the same ones; it is told, in case that it lives (`loss`).
+//!
+//! Does no I/O. MPIX_Comm_agree and MPIX_Comm_shrink in the proposals of the MPI forum's fault tolerance working group.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::{Arc, OnceLock};
+
+use crate::agreement::{Agreement, Contribution, Decision, Message, Outgoing, Proposal};
+use crate::datatype::Segment;
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::{ContextId, Peer, RequestId};
+use crate::pt2pt::contexts::Membership;
+use crate::pt2pt::{Action, Engine, Losses};
+use crate::request::{Request, State, Status};
+use crate::trace::Counter;
+use crate::wire::{Emit, SAID, Said};
+
+/// Messages about communicators that this process does not know yet.
+const MOST_EARLY: usize = 1 << 16;
+/// Words of a message: no job has so many ranks.
+const MOST_WORDS: usize = 1 << 22;
+
+/// What becomes of a decision.
+#[derive(Debug)]
+pub enum Purpose {
+    /// The bits go here, an `i32`; the request fails if somebody is lost whom not everybody has acknowledged.
+    Flags(Segment),
+    /// It goes here as it is; the request fails as for the bits.
+    Bits(Arc<OnceLock<Decision>>),
+    /// It goes here as it is.
+    Whole(Arc<OnceLock<Decision>>),
+}
+
+/// The agreements of one VCI.
+#[derive(Debug, Default)]
+pub struct Agreements {
+    of: HashMap<ContextId, Series>,
+    /// The words so far of a message that is not whole.
+    partial: HashMap<Peer, Vec<u32>>,
+    early: Vec<Early>,
+    /// Peers to whom something was said because this process waits for them: of a process to which nobody has a way, nobody
+    /// hears that it has ended.
+    greeted: HashSet<Peer>,
+}
+
+/// A message about a communicator that this process does not know yet.
+#[derive(Debug)]
+struct Early {
+    from: Peer,
+    context: ContextId,
+    serial: u32,
+    message: Message,
+}
+
+/// The agreements of one communicator, numbered from 1.
+#[derive(Debug)]
+struct Series {
+    members: Arc<Membership>,
+    /// How many this process has begun.
+    begun: u32,
+    /// How many it has heard the outcome of.
+    decided: u32,
+    /// Its own that are open, in their order; it has contributed to the first.
+    own: VecDeque<Own>,
+    /// The last one that is decided, and those that are open.
+    parts: BTreeMap<u32, Agreement>,
+}
+
+#[derive(Debug)]
+struct Own {
+    contribution: Contribution,
+    request: RequestId,
+    purpose: Purpose,
+}
+
+impl Series {
+    fn part(&mut self, serial: u32, losses: &Losses) -> &mut Agreement {
+        let Self { members, parts, .. } = self;
+        parts.entry(serial).or_insert_with(|| {
+            let lost = losses.among(members.group()).filter_map(|peer| members.group().rank_of(peer));
+            Agreement::new(members.own() as u32, members.group().size(), lost)
+        })
+    }
+}
+
+/// This process takes part in the next agreement of the communicator with this context.
+///
+/// # Errors
+/// A full table of requests.
+pub fn agree(
+    engine: &mut Engine,
+    context: ContextId,
+    flags: i32,
+    proposal: Proposal,
+    purpose: Purpose,
+) -> Result<RequestId> {
+    let context = context.point_to_point();
+    let Some(members) = engine.contexts.get(context.collective()).cloned() else {
+        return Err(Error::other(ErrorClass::Intern, "the engine does not know the communicator"));
+    };
+    let request = engine.requests.insert(Request::new(State::Agreeing(context.collective())))?;
+    engine.counts.add(Counter::Agreements, 1);
+    let (failed, acknowledged) = engine.failed(context);
+    let acknowledged =
+        failed.peers().take(acknowledged).filter_map(|peer| members.group().rank_of(peer)).collect();
+    let series = engine.agreements.series(context, members);
+    series.begun += 1;
+    let contribution = Contribution { flags, acknowledged, proposal };
+    series.own.push_back(Own { contribution, request, purpose });
+    go_on(engine, context);
+    Ok(request)
+}
+
+impl Engine {
+    /// Which agreement of its communicator a request waits for, counted from 1; 0 if for none.
+    pub fn agreement_of(&self, id: RequestId) -> i32 {
+        let place = |series: &Series| {
+            let ahead = series.own.iter().position(|own| own.request == id)?;
+            Some(series.decided as i32 + ahead as i32 + 1)
+        };
+        self.agreements.of.values().find_map(place).unwrap_or(0)
+    }
+}
+
+impl Agreements {
+    fn series(&mut self, context: ContextId, members: Arc<Membership>) -> &mut Series {
+        let (parts, own) = (BTreeMap::new(), VecDeque::new());
+        self.of.entry(context).or_insert(Series { members, begun: 0, decided: 0, own, parts })
+    }
+}
+
+/// Contributes where the turn has come, and ends what is decided.
+fn go_on(engine: &mut Engine, context: ContextId) {
+    loop {
+        let Engine { agreements, losses, .. } = engine;
+        let Some(series) = agreements.of.get_mut(&context) else { return };
+        let Some(Own { contribution, .. }) = series.own.front() else { return };
+        let (serial, contribution) = (series.decided + 1, contribution.clone());
+        let part = series.part(serial, losses);
+        let out = part.contribute(contribution);
+        let (decision, awaited) = (part.decision().cloned(), part.awaited());
+        say(engine, context, serial, out);
+        let Some(decision) = decision else { return greet(engine, context, serial, &awaited) };
+        end(engine, context, decision);
+    }
+}
+
+/// Says that nobody is lost, as far as we know, to those for whom we wait, once.
+fn greet(engine: &mut Engine, context: ContextId, serial: u32, awaited: &[u32]) {
+    let Some(series) = engine.agreements.of.get(&context) else { return };
+    let group = series.members.group().clone();
+    let is_new = |rank: &&u32| group.peer(**rank).is_some_and(|peer| engine.agreements.greeted.insert(peer));
+    let greetings = awaited.iter().filter(is_new).map(|rank| (*rank, Message::Lost(Vec::new())));
+    let greetings = greetings.collect();
+    say(engine, context, serial, greetings);
+}
+
+/// The first of our own is decided.
+fn end(engine: &mut Engine, context: ContextId, decision: Decision) {
+    let Some(series) = engine.agreements.of.get_mut(&context) else { return };
+    let Some(Own { request, purpose, .. }) = series.own.pop_front() else { return };
+    series.decided += 1;
+    let decided = series.decided;
+    series.parts.retain(|serial, _| *serial >= decided);
+    let members = series.members.clone();
+    let lost: Vec<Peer> = decision.lost.iter().filter_map(|rank| members.group().peer(*rank)).collect();
+    let mut status = Status::EMPTY;
+    if !decision.common.acknowledged && !matches!(purpose, Purpose::Whole(_)) {
+        status.error = Some(unacknowledged(&lost));
+    }
+    match purpose {
+        Purpose::Flags(mut flags) => {
+            if engine.requests.get(request).is_some() {
+                flags.unpack(decision.common.flags.to_ne_bytes()[..].into());
+            }
+        }
+        Purpose::Bits(outcome) | Purpose::Whole(outcome) => _ = outcome.set(decision),
+    }
+    if engine.requests.get(request).is_some() {
+        engine.complete(request, status);
+    }
+    for peer in lost {
+        let text = format!("rank {} of the world has ended, as others have found", peer.0);
+        engine.ask(Action::Lose { peer, why: Error::other(ErrorClass::ProcAborted, text), may_live: true });
+    }
+}
+
+#[cold]
+fn unacknowledged(lost: &[Peer]) -> Error {
+    let ranks: Vec<String> = lost.iter().map(|peer| peer.0.to_string()).collect();
+    let (ranks, have) = (ranks.join(", "), if lost.len() == 1 { "has" } else { "have" });
+    let text = format!("rank {ranks} of the world {have} ended, which not everybody has acknowledged");
+    let why = Error::other(ErrorClass::ProcAborted, text);
+    lost.first().map_or(why.clone(), |peer| Error::lost(peer.0, &why))
+}
+
+/// Words of a message have come.
+pub(crate) fn arrived(engine: &mut Engine, from: Peer, said: &Said<'_>) {
+    let bytes = said.words.to_vec();
+    let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+    let so_far = engine.agreements.partial.entry(from).or_default();
+    so_far.extend(words);
+    let (is_whole, is_too_long) = (said.rest as usize == bytes.len() / 4, so_far.len() > MOST_WORDS);
+    if !is_whole && !is_too_long {
+        return;
+    }
+    let words = engine.agreements.partial.remove(&from).unwrap_or_default();
+    match Message::of_words(&words) {
+        Some(message) => heard(engine, from, said.context.point_to_point(), said.serial, message),
+        None => engine.counts.add(Counter::MalformedPackets, 1),
+    }
+}
+
+fn heard(engine: &mut Engine, from: Peer, context: ContextId, serial: u32, message: Message) {
+    let known = engine.contexts.get(context.collective()).cloned();
+    let Engine { agreements, losses, counts, .. } = engine;
+    let series = match (agreements.of.contains_key(&context), known) {
+        (true, _) => agreements.of.get_mut(&context),
+        (false, Some(members)) => Some(agreements.series(context, members)),
+        (false, None) => None,
+    };
+    let Some(series) = series else {
+        if agreements.early.len() < MOST_EARLY {
+            agreements.early.push(Early { from, context, serial, message });
+        } else {
+            counts.add(Counter::StalePackets, 1);
+        }
+        return;
+    };
+    // Nobody is further than one agreement beyond those that we have begun: it would need what we contribute.
+    let rank = series.members.group().rank_of(from);
+    let (Some(rank), true) = (rank, (series.decided.max(1)..=series.begun + 1).contains(&serial)) else {
+        return counts.add(Counter::StalePackets, 1);
+    };
+    let out = series.part(serial, losses).receive(rank, message);
+    say(engine, context, serial, out);
+    go_on(engine, context);
+}
+
+/// This process knows a communicator from now on.
+pub(super) fn joined(engine: &mut Engine, context: ContextId) {
+    let context = context.point_to_point();
+    let early = engine.agreements.early.extract_if(.., |early| early.context == context);
+    for Early { from, serial, message, .. } in early.collect::<Vec<_>>() {
+        heard(engine, from, context, serial, message);
+    }
+}
+
+/// A process is lost, and all that it said has come.
+pub(super) fn lost(engine: &mut Engine, peer: Peer) {
+    engine.agreements.partial.remove(&peer);
+    let contexts: Vec<ContextId> = engine.agreements.of.keys().copied().collect();
+    for context in contexts {
+        let Some(series) = engine.agreements.of.get_mut(&context) else { continue };
+        let Some(rank) = series.members.group().rank_of(peer) else { continue };
+        let out: Vec<(u32, Vec<Outgoing>)> =
+            series.parts.iter_mut().map(|(serial, part)| (*serial, part.lose(rank))).collect();
+        out.into_iter().for_each(|(serial, out)| say(engine, context, serial, out));
+        go_on(engine, context);
+    }
+}
+
+/// This process leaves, and others may not have heard of what it has: that somebody is lost keeps who leaves from waiting for them, and
+/// so do other jobs. It tells everybody, for as a process that is gone it is taken for lost, and then nobody takes what it has told
+/// those below it.
+pub fn leave(engine: &mut Engine) {
+    let Engine { agreements, losses, .. } = engine;
+    let may_lack_it = |context: &ContextId| !losses.is_empty() || context.spans_jobs();
+    let last =
+        agreements.of.iter().filter(|(context, _)| may_lack_it(context)).filter_map(|(context, series)| {
+            let decision = series.parts.get(&series.decided)?.decision()?.clone();
+            Some((
+                *context,
+                series.decided,
+                series.members.group().size(),
+                series.members.own() as u32,
+                decision,
+            ))
+        });
+    for (context, serial, size, own, decision) in last.collect::<Vec<_>>() {
+        let others = (0..size).filter(|rank| *rank != own);
+        say(engine, context, serial, others.map(|rank| (rank, Message::Decided(decision.clone()))).collect());
+    }
+}
+
+/// Has messages sent, each in as many packets as it takes.
+fn say(engine: &mut Engine, context: ContextId, serial: u32, out: Vec<Outgoing>) {
+    for (rank, message) in out {
+        let series = engine.agreements.of.get(&context);
+        let Some(to) = series.and_then(|series| series.members.group().peer(rank)) else { continue };
+        let words = message.words();
+        for from in (0..words.len()).step_by(SAID) {
+            engine.ask(Action::Control(to, Emit::agreement(context, serial, &words[from..])));
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Options that say where ranks run: hosts, CPUs, and how hosts are reached.
+//!
+//! What must stay true: each word of another launcher that is taken has its meaning; the first mistake is one sentence.
+
+use super::hosts::{self, HostList};
+use super::{Kind, Reader, count_of, lists};
+use posthaste_pmi::hosts::{By, Means, Placement};
+use posthaste_pmi::spawn::{Bind, Part};
+use std::ffi::{OsStr, OsString};
+
+impl Reader<'_> {
+    /// Takes an option of this kind.
+    pub(super) fn place(
+        &mut self,
+        option: Kind,
+        name: &str,
+        first: OsString,
+        second: OsString,
+    ) -> Result<(), String> {
+        let text = first.to_string_lossy();
+        match option {
+            Kind::CpuSet => self.request.job.cpu_set = lists::cpus(name, &text)?,
+            Kind::BindTo => self.bind_to(&text)?,
+            Kind::Bound(place) => self.bind_to(place)?,
+            Kind::Width => self.request.job.width = Some(count_of(name, &first)?),
+            Kind::Hosts => self.hosts = Some(HostList::parse(&text)?),
+            Kind::HostGroup => self.hosts = Some(HostList::group(&text)?),
+            Kind::HostFile => self.hosts = Some(HostList::read(&first)?),
+            Kind::PerHost => self.per_host = Some(count_of(name, &first)?),
+            Kind::MapBy => self.map_by(&text)?,
+            Kind::Mapped(by) => self.map_by(&format!("{by}{text}"))?,
+            Kind::RankBy => match &*text.to_ascii_lowercase() {
+                "slot" | "core" | "hwthread" | "fill" => {}
+                "node" | "host" => return Err(format!("-rank-by {text} is not known: write -map-by node")),
+                _ => return Err(format!("-rank-by {text:?} is not known, expected slot")),
+            },
+            Kind::Launcher => match hosts::means(&text) {
+                Some(means) => self.means = Some(means),
+                None => return Err(format!("-{name} {first:?} is not known, expected ssh, srun or fork")),
+            },
+            Kind::LauncherProgram => self.request.launcher.program = Some(first),
+            Kind::LauncherArguments => {
+                self.request.launcher.arguments.extend(text.split_whitespace().map(OsString::from));
+            }
+            Kind::Interface => self.interface(&text),
+            Kind::Parameter => self.parameter(name, first, second)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A parameter of Open MPI's components: those that say where ranks run or how they reach each other.
+    fn parameter(&mut self, option: &str, name: OsString, value: OsString) -> Result<(), String> {
+        match name.to_str() {
+            Some("plm_rsh_agent" | "plm_ssh_agent") => self.request.launcher.program = Some(value),
+            Some("plm_rsh_args" | "plm_ssh_args") => {
+                let words = value.to_string_lossy().into_owned();
+                self.request.launcher.arguments.extend(words.split_whitespace().map(OsString::from));
+            }
+            // Subnets are not names of interfaces.
+            Some("btl_tcp_if_include") if !value.to_string_lossy().contains('/') => {
+                self.interface(&value.to_string_lossy());
+            }
+            Some("orte_default_hostfile" | "prte_default_hostfile") => {
+                self.hosts = Some(HostList::read(&value)?);
+            }
+            _ => self.ignore(option, &[name, value]),
+        }
+        Ok(())
+    }
+
+    /// Names of network interfaces, with commas.
+    fn interface(&mut self, names: &str) {
+        self.global.push(("POSTHASTE_TCP_INTERFACES".into(), names.into()));
+    }
+
+    /// `core`, `core:2`, `socket`, `none`, with words behind it.
+    fn bind_to(&mut self, given: &str) -> Result<(), String> {
+        let lower = given.to_ascii_lowercase();
+        let mut words = lower.split(':');
+        self.request.job.bind = match words.next().unwrap_or_default() {
+            "none" => Bind::None,
+            "core" | "cpu" | "hwthread" | "rr" | "l1cache" => Bind::Core,
+            "board" | "machine" => Bind::None,
+            "user" => {
+                return Err("-bind-to user is not an option here: write -cpu-set with the CPUs".into());
+            }
+            word => match part(word) {
+                Some(part) => Bind::Within(part),
+                None => {
+                    return Err(format!(
+                        "-bind-to {given:?} is not known, expected core, socket, numa, l3cache, l2cache or none"
+                    ));
+                }
+            },
+        };
+        for word in words {
+            match (word, self.request.job.bind) {
+                // Ranks that outnumber the CPUs are neither bound nor refused, which is what these ask for.
+                ("overload-allowed" | "overload" | "if-supported" | "no-overload" | "report", _) => {}
+                (number, Bind::Core) => {
+                    self.request.job.width = Some(count_of("bind-to core", OsStr::new(number))?);
+                }
+                _ => {
+                    return Err(format!("-bind-to {given:?} is not known: a number goes with core alone"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A word for the order, and words behind it: `node`, `slot:PE=2`, `ppr:2:node`, `:OVERSUBSCRIBE`.
+    fn map_by(&mut self, given: &str) -> Result<(), String> {
+        let wrong = || {
+            format!(
+                "-map-by {given:?} is not known, expected slot, node, socket, numa, l3cache, l2cache or ppr:N:node"
+            )
+        };
+        let lower = given.to_ascii_lowercase();
+        let mut words = lower.split(':');
+        match words.next().unwrap_or_default() {
+            "node" | "host" => self.by = By::Node,
+            "slot" | "core" | "hwthread" | "cpu" | "l1cache" | "board" => self.by = By::Slot,
+            // Qualifiers of the default.
+            "" if lower.len() > 1 => {}
+            "ppr" => {
+                let count = words.next().unwrap_or_default();
+                if !matches!(words.next(), Some("node" | "host")) {
+                    return Err(wrong());
+                }
+                self.per_host = Some(count_of("map-by ppr", OsStr::new(count))?);
+            }
+            word => match (part(word), word.strip_prefix("pe-list=")) {
+                (Some(part), _) => {
+                    self.by = By::Slot;
+                    self.request.job.spread = Some(part);
+                }
+                (None, Some(list)) => self.request.job.cpu_set = lists::cpus("map-by pe-list", list)?,
+                _ => return Err(wrong()),
+            },
+        }
+        for word in words {
+            match word.strip_prefix("pe=") {
+                Some(count) => {
+                    self.request.job.width = Some(count_of("map-by PE", OsStr::new(count))?);
+                }
+                None if word == "nolocal" => self.nolocal = true,
+                None if word == "nooversubscribe" => self.nooversubscribe = true,
+                None if word == "oversubscribe" => self.nooversubscribe = false,
+                None if word == "donotlaunch" => self.request.only_shown = true,
+                None if word == "display" => self.request.show.rank_map = true,
+                // As it is anyway.
+                None if [
+                    "hwtcpus",
+                    "corecpus",
+                    "inherit",
+                    "noinherit",
+                    "ordered",
+                    "donotresolve",
+                    "span",
+                ]
+                .contains(&word) => {}
+                None => {
+                    return Err(format!(
+                        "-map-by {given:?}: {word:?} is not known, expected PE=N, NOLOCAL or NOOVERSUBSCRIBE"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Settles where the ranks run: what the command line says, else a variable, else the Slurm allocation.
+    pub(super) fn settle_places(&mut self) -> Result<(), String> {
+        let named = match self.hosts.take() {
+            Some(hosts) => Some(hosts),
+            None => HostList::from_variables(self.around)?,
+        };
+        let slurm = HostList::from_slurm(self.around)?;
+        hosts::complete(&mut self.request.launcher, self.around);
+        let means = self.means.or_else(|| hosts::means_from_variables(self.around));
+        let usual = if slurm.is_some() { Means::Srun } else { Means::Ssh };
+        self.request.launcher.means = means.unwrap_or(usual);
+        let Some(hosts) = named.or(slurm) else { return self.settle_alone() };
+        let mut hosts = hosts.on(self.around);
+        if self.nolocal {
+            hosts.retain(|host| host.name != self.around.host);
+            if hosts.is_empty() {
+                return Err("-nolocal leaves no host: only this one is named".into());
+            }
+        }
+        for host in &mut hosts {
+            host.slots = self.per_host.or(host.slots);
+        }
+        if let ([draft], Some(each)) = (&mut self.drafts[..], self.per_host) {
+            draft.0.count.get_or_insert(each * hosts.len());
+        }
+        let slots: Option<usize> = hosts.iter().map(|host| host.slots).sum();
+        if let Some(slots) = slots.filter(|&slots| self.nooversubscribe && slots < self.ranks()) {
+            return Err(format!(
+                "the hosts have {slots} slots for {} ranks, and none may have more",
+                self.ranks()
+            ));
+        }
+        let here = hosts.iter().all(|host| host.name == self.around.host);
+        if !here || self.request.launcher.means == Means::Fork {
+            self.request.placement = Some(Placement { hosts, by: self.by });
+        }
+        Ok(())
+    }
+
+    /// The same where no hosts are named.
+    fn settle_alone(&mut self) -> Result<(), String> {
+        if self.nolocal {
+            return Err("-nolocal leaves no host: none is named".into());
+        }
+        if let ([draft], Some(each)) = (&mut self.drafts[..], self.per_host) {
+            draft.0.count.get_or_insert(each);
+        }
+        Ok(())
+    }
+
+    fn ranks(&self) -> usize {
+        self.drafts.iter().map(|(draft, ..)| draft.count.unwrap_or(1)).sum()
+    }
+}
+
+/// A part of the machine, by the names that launchers have for it.
+fn part(word: &str) -> Option<Part> {
+    Some(match word {
+        "socket" | "package" => Part::Package,
+        "numa" => Part::NumaNode,
+        "l3cache" | "l3" => Part::L3Cache,
+        "l2cache" | "l2" => Part::L2Cache,
+        _ => return None,
+    })
+}

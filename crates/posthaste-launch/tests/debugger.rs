@@ -1,0 +1,143 @@
+//! Debuggers: gdb finds the ranks of a running `mpiexec` in rank order, stops one that it has started when they are there, and
+//! `-gdb` says where a rank fails.
+
+mod common;
+
+use common::{PATIENCE, mpiexec, put_script, run, unique, wait_for};
+use std::fs;
+use std::process::{Command, Stdio};
+
+const MPIEXEC: &str = env!("CARGO_BIN_EXE_mpiexec");
+
+/// What gdb prints, called so; nothing where it is not installed.
+fn gdb(arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new("gdb");
+    command.args(["-nx", "-batch", "-iex", "set auto-load off"]).args(arguments).stdin(Stdio::null());
+    command.env_remove("DEBUGINFOD_URLS");
+    match command.output() {
+        Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Err(_) => {
+            println!("omitted: gdb is not installed");
+            None
+        }
+    }
+}
+
+/// The lines that gdb prints for values, without their numbers.
+fn values(text: &str) -> Vec<&str> {
+    text.lines()
+        .filter(|line| line.starts_with('$'))
+        .filter_map(|line| Some(line.split_once(" = ")?.1))
+        .collect()
+}
+
+#[test]
+fn a_debugger_that_attaches_finds_all_ranks_in_order() {
+    let folder = std::env::temp_dir().join(format!("mpiexec-debugger-{}", unique()));
+    fs::create_dir(&folder).unwrap();
+    let script = folder.join("rank");
+    // Each says its process id and that it is there.
+    put_script(
+        &script,
+        "#!/bin/sh\necho $$ > $1/part.$PMI_RANK; mv $1/part.$PMI_RANK $1/$PMI_RANK; exec sleep 100\n",
+    );
+    for hosts in [&[][..], &["-launcher", "fork", "-hosts", "a,b,a"]] {
+        let program = [script.to_str().unwrap(), folder.to_str().unwrap()];
+        let mut job = mpiexec(&[hosts, &["-n", "3"], &program].concat()).spawn().unwrap();
+        let place = |rank: usize| folder.join(rank.to_string());
+        assert!(wait_for(PATIENCE, || (0..3).all(|rank| place(rank).exists())));
+        let printed = gdb(&[
+            "-p",
+            &job.id().to_string(),
+            "-ex",
+            "print MPIR_proctable_size",
+            "-ex",
+            "print MPIR_debug_state",
+            "-ex",
+            "print MPIR_proctable[0]@3",
+            "-ex",
+            "ptype MPIR_proctable[0]",
+        ]);
+        let pids: Vec<String> = (0..3).map(|rank| fs::read_to_string(place(rank)).unwrap()).collect();
+        (0..3).for_each(|rank| fs::remove_file(place(rank)).unwrap());
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(job.id() as i32), nix::sys::signal::SIGTERM)
+            .unwrap();
+        job.wait().unwrap();
+        let Some(printed) = printed else { continue };
+        let values = values(&printed);
+        let [size, state, table] = values[..] else {
+            // A container may forbid it.
+            assert!(printed.contains("ptrace"), "{printed}");
+            println!("omitted: gdb may not attach to processes here");
+            continue;
+        };
+        assert_eq!((size, state), ("3", "1"), "{printed}");
+        let ranks: Vec<&str> = table.split("}, {").collect();
+        assert_eq!(ranks.len(), 3, "{table}");
+        for (rank, (entry, pid)) in ranks.iter().zip(&pids).enumerate() {
+            let host = ["\"a\"", "\"a\"", "\"b\""][rank];
+            assert!(hosts.is_empty() || entry.contains(host), "{rank}: {entry}");
+            assert!(entry.contains(&format!("\"{}\"", script.display())), "{rank}: {entry}");
+            assert!(
+                entry.trim_end_matches('}').ends_with(&format!("pid = {}", pid.trim())),
+                "{rank}: {entry}"
+            );
+        }
+        assert!(printed.contains("char *host_name;") && printed.contains("int pid;"), "{printed}");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_debugger_that_starts_mpiexec_stops_it_when_the_ranks_are_there() {
+    let Some(printed) = gdb(&[
+        "-ex",
+        "break MPIR_Breakpoint",
+        "-ex",
+        "run",
+        "-ex",
+        "print MPIR_debug_state",
+        "-ex",
+        "print MPIR_proctable_size",
+        "-ex",
+        "print MPIR_proctable[1].executable_name",
+        "-ex",
+        "continue",
+        "--args",
+        MPIEXEC,
+        "-n",
+        "2",
+        "/bin/echo",
+        "ranks go on",
+    ]) else {
+        return;
+    };
+    let values = values(&printed);
+    // Where it may not run a program it prints what stands in the file.
+    if !printed.contains("Breakpoint 1, ") {
+        println!("omitted: gdb may not start processes here");
+        return;
+    }
+    assert_eq!(values[..2], ["1", "2"], "{printed}");
+    assert!(values[2].ends_with("echo\""), "{printed}");
+    assert_eq!(printed.matches("ranks go on").count(), 2, "{printed}");
+}
+
+#[test]
+fn a_rank_under_gdb_says_where_it_failed() {
+    let said = run(&["-gdb", "-n", "1", "sh", "-c", "kill -SEGV $$"]);
+    if said.err.contains("\"gdb\"") || said.err.contains("ptrace") {
+        println!("omitted: gdb is not installed, or may not start processes here");
+        return;
+    }
+    assert!(said.out.contains("received signal SIGSEGV"), "{}\n{}", said.out, said.err);
+    let said = run(&["-gdb", "-n", "2", "true"]);
+    assert_eq!(said.out.matches("exited normally").count(), 2, "{}", said.out);
+}
+
+#[test]
+fn the_line_to_attach_is_said_of_ranks_only() {
+    let said = run(&["-attach", &std::process::id().to_string()]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    assert!(said.err.contains("print MPIR_proctable[0]@MPIR_proctable_size"), "{}", said.err);
+}

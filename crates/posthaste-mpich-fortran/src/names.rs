@@ -1,0 +1,27 @@
+//! The names that compilers give the routines, and those that `mpi_f08` of MPICH has for its own. The forms are those of
+//! `posthaste-fortran`.
+//!
+//! What must stay true: a routine that is exported is called as MPICH's is.
+
+/// `named! { form "mpi_" "mpi_" "x" (arguments) [-> result] { body } }`, with the beginnings of names, the second one of those that
+/// only `mpi_f08` has.
+macro_rules! named {
+    (plain $start:literal $f08:literal $stem:literal $($rest:tt)*) => {
+        $crate::export::export! {
+            [concat!($start, $stem, "_"), concat!($start, $stem, "__"), concat!($f08, $stem, "_f08_")] $($rest)*
+        }
+    };
+    (address $start:literal $f08:literal $stem:literal $($rest:tt)*) => {
+        $crate::export::export! { [concat!($start, $stem, "_"), concat!($start, $stem, "__")] $($rest)* }
+    };
+    (descriptor $start:literal $f08:literal $stem:literal $($rest:tt)*) => {
+        $crate::export::export! { [concat!($f08, $stem, "_f08ts_")] $($rest)* }
+    };
+    (lengths $($rest:tt)*) => { $crate::names::named! { descriptor $($rest)* } };
+    (pointer $start:literal $f08:literal $stem:literal $($rest:tt)*) => {
+        $crate::export::export! { [concat!($f08, $stem, "_f08_")] $($rest)* }
+    };
+    (text $($rest:tt)*) => {};
+}
+
+pub(crate) use named;

@@ -1,0 +1,155 @@
+//! The words by which processes lock memory that all of them have mapped: windows of one-sided communication (MPI-5.0 §12.5.3).
+//!
+//! ```text
+//!   0   lock      exclusive holder + 1 (high half) | shared holders (low half)
+//!   8   writers   members that wait for an exclusive lock
+//!   16  waiters   members that wait for any
+//!   24  busy      a member changes elements that the processor cannot change in one step
+//! ```
+//!
+//! What must stay true: one exclusive holder or any number of shared ones; who waits has said so before it looks once more and
+//! sleeps, and who gives a lock back looks for waiters afterwards. Shared locks stand back behind who waits for an exclusive one.
+//! Proved by `tests/loom.rs`.
+
+use std::sync::atomic::Ordering;
+
+use crate::memory::AtomicU64;
+
+/// Bytes of the words of one memory: a cache line.
+pub const LINE: usize = 64;
+/// Where the exclusive holder stands.
+const HOLDER: u32 = 32;
+
+/// The words of one memory. Zeros are a lock that nobody has.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct LockWords {
+    lock: AtomicU64,
+    writers: AtomicU64,
+    waiters: AtomicU64,
+    busy: AtomicU64,
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<LockWords>() == LINE);
+
+impl Default for LockWords {
+    fn default() -> Self {
+        let [lock, writers, waiters, busy] = [0; 4].map(AtomicU64::new);
+        Self { lock, writers, waiters, busy }
+    }
+}
+
+impl LockWords {
+    /// Takes the lock for a member, unless somebody else has it, or wants it exclusively.
+    pub fn try_lock(&self, me: u32, exclusive: bool) -> bool {
+        if exclusive {
+            let mine = u64::from(me + 1) << HOLDER;
+            // SYNC: pairs with the step in `unlock`: what was done under the lock before is seen.
+            return self.lock.compare_exchange(0, mine, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        }
+        let stands_back = self.writers.load(Ordering::Relaxed) > 0;
+        let more = |held: u64| (held >> HOLDER == 0 && !stands_back).then_some(held + 1);
+        // SYNC: as above.
+        self.lock.fetch_update(Ordering::Acquire, Ordering::Relaxed, more).is_ok()
+    }
+
+    /// Gives the lock back. Whether somebody waits for it.
+    pub fn unlock(&self, exclusive: bool) -> bool {
+        // SYNC: pairs with the Acquire in `try_lock`; sequentially consistent, so that the look at the waiters comes after it
+        // (see `waits`).
+        if exclusive {
+            self.lock.swap(0, Ordering::SeqCst);
+        } else {
+            self.lock.fetch_sub(1, Ordering::SeqCst);
+        }
+        in_one_order();
+        self.waiters.load(Ordering::SeqCst) > 0
+    }
+
+    /// A member waits from now on.
+    pub fn waits(&self, exclusive: bool) {
+        if exclusive {
+            self.writers.fetch_add(1, Ordering::SeqCst);
+        }
+        // SYNC: comes before the waiter's next look at the lock, in the one order of all such steps.
+        self.waiters.fetch_add(1, Ordering::SeqCst);
+        in_one_order();
+    }
+
+    /// A member waits no more.
+    pub fn waits_no_more(&self, exclusive: bool) {
+        if exclusive {
+            self.writers.fetch_sub(1, Ordering::SeqCst);
+        }
+        self.waiters.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Whether a lock of this kind could be taken.
+    pub fn is_free(&self, exclusive: bool) -> bool {
+        let held = self.lock.load(Ordering::SeqCst);
+        let wanted = self.writers.load(Ordering::SeqCst) > 0;
+        if exclusive { held == 0 } else { held >> HOLDER == 0 && !wanted }
+    }
+
+    /// Who has the lock: the exclusive holder, and how many shared ones.
+    pub fn holders(&self) -> (Option<u32>, u32) {
+        let held = self.lock.load(Ordering::Relaxed);
+        (((held >> HOLDER) as u32).checked_sub(1), held as u32)
+    }
+
+    /// Takes the lock under which elements are changed that the processor cannot change in one step, unless somebody has it.
+    #[inline]
+    pub fn try_busy(&self) -> bool {
+        // SYNC: pairs with the Release in `idle`.
+        self.busy.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Gives that lock back.
+    #[inline]
+    pub fn idle(&self) {
+        // SYNC: pairs with the Acquire in `try_busy`.
+        self.busy.store(0, Ordering::Release);
+    }
+}
+
+/// What comes before and what comes after are in the one order of sequentially consistent steps. They are so already; but the
+/// model knows that order of fences alone.
+#[inline(always)]
+fn in_one_order() {
+    #[cfg(loom)]
+    loom::sync::atomic::fence(Ordering::SeqCst);
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const SHARED: bool = false;
+    const EXCLUSIVE: bool = true;
+
+    #[test]
+    fn one_writer_or_several_readers_and_readers_stand_back() {
+        let words = LockWords::default();
+        assert!(words.try_lock(0, SHARED) && words.try_lock(1, SHARED));
+        assert!(!words.try_lock(2, EXCLUSIVE));
+        words.waits(EXCLUSIVE);
+        assert!(!words.try_lock(2, SHARED), "a writer waits");
+        assert!(words.unlock(SHARED));
+        assert_eq!(words.holders(), (None, 1));
+        assert!(!words.is_free(EXCLUSIVE) && words.unlock(SHARED));
+        assert!(words.try_lock(1, EXCLUSIVE));
+        words.waits_no_more(EXCLUSIVE);
+        assert_eq!(words.holders(), (Some(1), 0));
+        assert!(!words.try_lock(0, SHARED) && !words.is_free(SHARED));
+        assert!(!words.unlock(EXCLUSIVE) && words.is_free(EXCLUSIVE));
+    }
+
+    #[test]
+    fn one_at_a_time_is_busy() {
+        let words = LockWords::default();
+        assert!(words.try_busy() && !words.try_busy());
+        words.idle();
+        assert!(words.try_busy());
+    }
+}

@@ -1,0 +1,126 @@
+//! Processes that start others, and jobs that meet.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{BODY, mpiexec, on_ranks};
+use posthaste::{Command, ErrorClass, Operation, Result, SplitType, Universe};
+
+/// This program once more, as one test on so many ranks.
+fn again(name: &str, ranks: usize) -> Command {
+    let own = std::env::current_exe().unwrap();
+    let command = Command::new(own, ranks).argument("--exact").argument(name);
+    command.argument("--nocapture").argument("--test-threads=1").hint("env", format!("{BODY}=child"))
+}
+
+fn is_child() -> bool {
+    std::env::var(BODY).is_ok_and(|asked| asked == "child")
+}
+
+/// What a process does that was started.
+fn work(universe: &Universe) -> Result<()> {
+    let parents = universe.parent().expect("somebody has started this job");
+    assert_eq!((parents.rank(), parents.size()), (universe.world().rank(), 2));
+    // A second share has the same ones.
+    assert_eq!(posthaste::init()?.parent().expect("the same ones").remote_size(), parents.remote_size());
+    let all = parents.merge(true)?;
+    // Jobs share no memory, and no process set, although their names and numbers are the same.
+    assert_eq!(all.split_type(SplitType::Shared, 0)?.size(), 2);
+    let sum = all.all_reduce_one(1_u64, Operation::Sum)?;
+    parents.send(&[sum], 0, 3)?;
+    all.disconnect()?;
+    parents.disconnect()?;
+    assert!(universe.parent().is_none());
+    Ok(())
+}
+
+#[test]
+fn processes_are_started_and_let_go() {
+    let name = "processes_are_started_and_let_go";
+    if is_child() {
+        let universe = posthaste::init().unwrap();
+        work(&universe).unwrap();
+        return universe.finalize().unwrap();
+    }
+    on_ranks(2, name, |world| {
+        for root in [0, 1] {
+            // Only the root's commands count.
+            let commands = if world.rank() == root { vec![again(name, 2)] } else { Vec::new() };
+            let (children, runs) = world.spawn(&commands, root)?;
+            assert_eq!((children.remote_size(), runs), (2, vec![true, true]));
+            let all = children.merge(false)?;
+            assert_eq!(all.split_type(SplitType::Shared, 0)?.size(), 2);
+            assert_eq!(all.all_reduce_one(1_u64, Operation::Sum)?, 4);
+            if world.rank() == 0 {
+                for child in 0..2 {
+                    let mut sum = [0_u64];
+                    children.receive(&mut sum, child, 3)?;
+                    assert_eq!(sum, [4]);
+                }
+            }
+            all.disconnect()?;
+            children.disconnect()?;
+        }
+        for (commands, class, part) in [
+            (vec![], ErrorClass::Arg, "commands is none"),
+            (vec![Command::new("x", 0)], ErrorClass::Arg, "x on 0 ranks"),
+            (vec![Command::new("/no/such", 1)], ErrorClass::Spawn, "there is no program \"/no/such\""),
+        ] {
+            let error = world.spawn(&commands, 0).unwrap_err();
+            assert_eq!(error.class(), class, "{error}");
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        assert_eq!(world.spawn(&[], 2).unwrap_err().class(), ErrorClass::Root);
+        Ok(())
+    });
+}
+
+#[test]
+fn jobs_meet_by_the_name_of_a_service() {
+    let name = "jobs_meet_by_the_name_of_a_service";
+    if is_child() {
+        let universe = posthaste::init().unwrap();
+        let world = universe.world();
+        let service = std::env::var("SERVICE").unwrap();
+        let port = if world.rank() == 1 { universe.look_up(&service).unwrap() } else { String::new() };
+        let others = world.connect(&port, 1, None).unwrap();
+        others.send(&[world.rank()], others.rank(), 0).unwrap();
+        return others.disconnect().unwrap();
+    }
+    on_ranks(2, name, |world| {
+        let universe = posthaste::init()?;
+        let service = format!("{name} of {}", std::process::id());
+        if world.rank() == 0 {
+            let port = universe.open_port()?;
+            universe.publish(&service, &port)?;
+            assert_eq!(universe.publish(&service, &port).unwrap_err().class(), ErrorClass::Service);
+            let mut other = std::process::Command::new(mpiexec());
+            other.args(["-n", "2"]).arg(std::env::current_exe().unwrap());
+            other.args(["--exact", name, "--nocapture", "--test-threads=1"]);
+            other.env(BODY, "child").env("SERVICE", &service);
+            let other = std::thread::spawn(move || other.status().unwrap());
+            let met = world.accept(Some(&port), 0, Some(Duration::from_secs(60)))?;
+            let mut rank = [9];
+            met.receive(&mut rank, 0, 0)?;
+            assert_eq!(rank, [0_usize]);
+            met.disconnect()?;
+            universe.unpublish(&service, &port)?;
+            assert_eq!(universe.look_up(&service).unwrap_err().class(), ErrorClass::Name);
+            assert!(other.join().unwrap().success());
+            let name = port.name().to_owned();
+            drop(port);
+            let error = universe.own().connect(&name, 0, Some(Duration::from_millis(200))).unwrap_err();
+            assert_eq!(error.class(), ErrorClass::Port, "{error}");
+        } else {
+            let met = world.accept(None, 0, None)?;
+            let mut rank = [9];
+            met.receive(&mut rank, 1, 0)?;
+            assert_eq!(rank, [1_usize]);
+            met.disconnect()?;
+        }
+        let error = universe.own().accept(None, 0, None).unwrap_err();
+        assert!(error.to_string().contains("None at the root"), "{error}");
+        Ok(())
+    });
+}

@@ -1,0 +1,2 @@
+/* The example, for `cargo xtask test --only faults`. */
+#include "../../../examples/faults/bag_of_tasks.c"

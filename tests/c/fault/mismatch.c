@@ -1,0 +1,61 @@
+/* mismatch.c: rank 0 calls one collective function and the others another one, or with another root, as the first operation of a
+ * communicator, for the tests of what the library says about it (`cargo xtask test --only hangs`).
+ * Usage: mismatch WHERE FIRST SECOND. WHERE is world, inter (rank 0 is one group, the others are the other), or types (rank 0
+ * says MPI_INT, the others MPI_FLOAT). A call is the name of a function, with an I in front of its nonblocking form and
+ * its root, a rank in the world, behind it: Ibcast1. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int in[64], out[64];
+static MPI_Request request = MPI_REQUEST_NULL;
+
+/* If this is the call, makes it in one of its forms. */
+#define FUNCTION(text, blocking, nonblocking, ...)                \
+    if (!strncmp(name, text, length) && strlen(text) == length) { \
+        if (is_nonblocking) nonblocking(__VA_ARGS__, &request);   \
+        else blocking(__VA_ARGS__);                               \
+        MPI_Wait(&request, MPI_STATUS_IGNORE);                    \
+        return;                                                   \
+    }
+
+static void call(const char *name, MPI_Comm c, MPI_Datatype t, int rank, int inter)
+{
+    int is_nonblocking = *name == 'I';
+    if (is_nonblocking) name++;
+    size_t length = strcspn(name, "0123456789");
+    int root = atoi(name + length), n = 4;
+    if (inter && (root == 0) == (rank == 0)) root = root == rank ? MPI_ROOT : MPI_PROC_NULL;
+    else if (inter && root > 0) root--;
+    FUNCTION("barrier", MPI_Barrier, MPI_Ibarrier, c)
+    FUNCTION("bcast", MPI_Bcast, MPI_Ibcast, in, n, t, root, c)
+    FUNCTION("gather", MPI_Gather, MPI_Igather, in, n, t, out, n, t, root, c)
+    FUNCTION("scatter", MPI_Scatter, MPI_Iscatter, in, n, t, out, n, t, root, c)
+    FUNCTION("reduce", MPI_Reduce, MPI_Ireduce, in, out, n, t, MPI_SUM, root, c)
+    FUNCTION("allreduce", MPI_Allreduce, MPI_Iallreduce, in, out, n, t, MPI_SUM, c)
+    FUNCTION("allgather", MPI_Allgather, MPI_Iallgather, in, n, t, out, n, t, c)
+    FUNCTION("alltoall", MPI_Alltoall, MPI_Ialltoall, in, n, t, out, n, t, c)
+    FUNCTION("scan", MPI_Scan, MPI_Iscan, in, out, n, t, MPI_SUM, c)
+    fprintf(stderr, "mismatch: what is %s?\n", name);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm comm = MPI_COMM_WORLD, half;
+    if (argc != 4) return 2;
+    int inter = !strcmp(argv[1], "inter"), types = !strcmp(argv[1], "types");
+    if (inter) {
+        MPI_Comm_split(MPI_COMM_WORLD, rank == 0, 0, &half);
+        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank == 0, 5, &comm);
+        MPI_Comm_set_name(comm, "bridge");
+    }
+    call(rank == 0 ? argv[2] : argv[3], comm, types && rank != 0 ? MPI_FLOAT : MPI_INT, rank, inter);
+    MPI_Barrier(comm);
+    MPI_Finalize();
+    return 0;
+}

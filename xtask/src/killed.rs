@@ -1,0 +1,122 @@
+//! A process is killed at every step of spawning, accepting and connecting, one after the other: `tests/c/fault/killed.c` counts its
+//! steps, so nothing depends on time. In the part `faults` of `cargo xtask test`.
+//!
+//! What must stay true: whoever is left comes to an end, with a sentence; nothing is left behind; and a job that had to do with one
+//! that was killed meets the next one.
+
+use std::{
+    fs,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    ctests,
+    leftovers::Watch,
+    mpi::Mpi,
+    process::{Job, Outcome},
+    project::{Fallible, Project},
+    tally::Tally,
+};
+
+/// More steps than any of it has.
+const MOST: usize = 200;
+/// Seconds in which everybody comes to an end, on a busy machine.
+const LIMIT: u64 = 30;
+/// What the victim says last.
+const KILLED: &str = "killed here";
+
+/// All of them.
+pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    let program = match ctests::helper(project, mpi, "fault", "killed") {
+        Ok(program) => program,
+        Err(complaint) => return tally.test("faults: compile killed.c", || Err(complaint)),
+    };
+    let job = |options: &[&str]| mpi.plain().args(["-n", "1"]).args(options).arg(&program);
+    for (launched, parent, options) in [
+        ("by mpiexec", "0:0", Some(&[][..])),
+        ("by mpiexec -continue-on-loss", "0:0", Some(&["-continue-on-loss"][..])),
+        ("alone", ":", None),
+    ] {
+        for (whose, victim) in
+            [("the parent", parent), ("a child, the root", "1:0"), ("another child", "1:1")]
+        {
+            let new = || options.map_or_else(|| mpi.alone(&program), job).arg("spawn");
+            tally.test(
+                &format!("faults: {whose} is killed at every step of spawning, started {launched}"),
+                || every_step(|step| spawn(new(), victim, step)),
+            );
+        }
+    }
+    let file = program.with_extension("port");
+    for (whose, accepts) in [("the job that connects", false), ("the job that accepts", true)] {
+        tally.test(&format!("faults: {whose} is killed at every step"), || {
+            every_step(|step| meet(|| job(&[]), &file, accepts, step))
+        });
+    }
+}
+
+/// Goes through the steps until nobody is killed any more: there are some, and not without end.
+fn every_step(at: impl Fn(usize) -> Result<bool, String>) -> Fallible {
+    for step in 1..MOST {
+        if !at(step).map_err(|why| format!("killed at step {step}: {why}"))? {
+            let expected = "steps at which the victim could be killed were expected";
+            return if step > 5 { Ok(()) } else { Err(format!("{} of them; {expected}", step - 1)) };
+        }
+    }
+    Err(format!("the victim was still killed at step {MOST}"))
+}
+
+fn victim(job: Job, name: &str, step: usize) -> Job {
+    job.env("VICTIM", name).env("STEP", step.to_string())
+}
+
+/// Whether the victim was killed, when all others ended as they should.
+fn spawn(job: Job, name: &str, step: usize) -> Result<bool, String> {
+    let watch = Watch::begin();
+    let outcome = watch.mark(victim(job, name, step)).limit(LIMIT).run()?;
+    let killed = check(&outcome)?;
+    watch.nothing_left()?;
+    Ok(killed)
+}
+
+/// Two jobs, of which one is killed, and a third one for the one that accepts, if that is left.
+fn meet(job: impl Fn() -> Job, file: &Path, accepts: bool, step: usize) -> Result<bool, String> {
+    let watch = Watch::begin();
+    let _ = fs::remove_file(file);
+    let doomed = |job: Job, is_it: bool| if is_it { victim(job, "0:0", step) } else { job };
+    let new = |role: &str| watch.mark(job()).arg(role).arg(file).limit(LIMIT);
+    let first = doomed(new("accept"), accepts).start()?;
+    let until = Instant::now() + Duration::from_secs(LIMIT);
+    while !file.exists() && !first.said().contains(KILLED) && Instant::now() < until {
+        thread::sleep(Duration::from_millis(2));
+    }
+    let mut killed = false;
+    if file.exists() {
+        let outcome = doomed(new("connect"), !accepts).run()?;
+        killed = check(&outcome)?;
+        let next = new("goodbye").succeed()?;
+        if !accepts && next.stderr.contains("word: ") {
+            return Err(next.complaint());
+        }
+    }
+    let outcome = first.wait()?;
+    killed |= if accepts { check(&outcome)? } else { outcome.stderr.contains(KILLED) };
+    if outcome.timed_out || (!accepts && outcome.code() != 0) {
+        return Err(outcome.complaint());
+    }
+    watch.nothing_left()?;
+    Ok(killed)
+}
+
+/// Whether a victim was killed; then somebody says something, and otherwise nobody does.
+fn check(outcome: &Outcome) -> Result<bool, String> {
+    let killed = outcome.stderr.contains(KILLED);
+    let says = outcome.stderr.lines().any(|line| line != KILLED);
+    let is_fine = if killed { says || outcome.code() == 137 } else { outcome.ok() };
+    if outcome.timed_out || outcome.output_held || !is_fine {
+        return Err(outcome.complaint());
+    }
+    Ok(killed)
+}
