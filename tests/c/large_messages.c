@@ -1,5 +1,5 @@
 // ranks: 2
-// timeout: 120
+// timeout: 300
 /* Messages of more than 2^31 elements, whole and in pieces, between two ranks and to oneself. The buffers are address
  * space over which a file of about a megabyte is mapped again and again, so they take hardly any memory; its length
  * divides no power of two, so bytes at a wrong place are wrong bytes. No page follows the end of a buffer.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   origin                         target
+//!         -- Layout ------------>  keeps    (before the first access to elements that lie so)
 //!   queue -- Put + bytes, ... -->  copies
 //!         -- Get --------------->  queue
 //!   into  <------ Answer + bytes, ...
@@ -23,9 +24,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use posthaste_os::mem::Source;
 
+use super::layouts::{Known, Told};
 use super::{COMPARE_AND_SWAP, OneSided, RemoteKey, Token};
 use crate::buffer::OwnedBuf;
-use crate::datatype::{Builtin, Segment};
+use crate::datatype::{Builtin, Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::{Load, Methods};
@@ -55,6 +57,10 @@ pub(super) struct Traffic {
     refused: BTreeMap<RemoteKey, Error>,
     /// The operation of the peer that was refused last: it hears that once.
     refused_last: u64,
+    /// The layouts that it knows of us.
+    pub(super) told: Told,
+    /// Those that we know of it.
+    known: Known,
     pub(super) lost: Option<Error>,
 }
 
@@ -122,9 +128,13 @@ pub(super) enum Outgoing {
     Read {
         access: Access,
         left: u64,
+        /// How its elements lie, as the peer had said when it asked.
+        layout: Option<Datatype>,
     },
     /// What an atomic operation has fetched; nothing, for a flush.
     Answer(u64, OwnedBuf),
+    /// How elements lie, under this number.
+    Layout(u32, OwnedBuf),
     Refused(Refused),
 }
 
@@ -145,7 +155,9 @@ impl Outgoing {
                 Some(access.serial)
             }
             Self::Flush(serial) | Self::Lock { serial, .. } => Some(*serial),
-            Self::Read { .. } | Self::Answer(..) | Self::Refused(_) | Self::Unlock(_) => None,
+            Self::Read { .. } | Self::Answer(..) | Self::Refused(_) | Self::Unlock(_) | Self::Layout(..) => {
+                None
+            }
         }
     }
 
@@ -311,7 +323,7 @@ impl OneSided {
                 if !send(methods, to, &emit, n, Some(data)) {
                     return Left::Nothing;
                 }
-                access.offset = access.offset.wrapping_add(n);
+                go_on(access, n, n);
                 *begun = true;
                 if data.remaining() > 0 { Left::Part } else { Left::All }
             }
@@ -325,7 +337,7 @@ impl OneSided {
                 if elements == 0 || !send(methods, to, &emit, elements * element.size, Some(operands)) {
                     return Left::Nothing;
                 }
-                access.offset = access.offset.wrapping_add(elements.wrapping_mul(element.extent as u64));
+                go_on(access, elements * element.size, elements.wrapping_mul(element.extent as u64));
                 *begun = true;
                 let fetched = if what.operation == COMPARE_AND_SWAP { 1 } else { elements };
                 self.asked_for(true, access.serial, fetched * element.size);
@@ -340,11 +352,11 @@ impl OneSided {
                 self.asked_for(left, *serial, 0)
             }
             Outgoing::Unlock(key) => whole(send(methods, to, &Emit::unlock(*key), 0, None)),
-            Outgoing::Read { access, left } => {
+            Outgoing::Read { access, left, layout } => {
                 let emit = Emit::answer(access.serial);
                 let n = room(packet, &emit).min(*left);
-                let mut data = match self.exposed.range(access, *left) {
-                    Ok(memory) => Segment::contiguous(memory, n),
+                let mut data = match self.exposed.elements(access, layout.as_ref(), *left) {
+                    Ok(elements) => elements,
                     Err(refused) => {
                         *next = Outgoing::Refused(refused);
                         return Left::Part;
@@ -353,7 +365,8 @@ impl OneSided {
                 if !send(methods, to, &emit, n, Some(&mut data)) {
                     return Left::Nothing;
                 }
-                (access.offset, *left) = (access.offset + n, *left - n);
+                go_on(access, n, n);
+                *left -= n;
                 if *left > 0 { Left::Part } else { Left::All }
             }
             Outgoing::Answer(serial, bytes) => {
@@ -362,6 +375,11 @@ impl OneSided {
                 whole(send(methods, to, &Emit::answer(*serial), n, Some(&mut data)))
             }
             Outgoing::Refused(refused) => whole(send(methods, to, &Emit::refused(*refused), 0, None)),
+            Outgoing::Layout(number, description) => {
+                let n = description.len() as u64;
+                let mut data = Segment::contiguous(description.user_buf(), n);
+                whole(send(methods, to, &Emit::layout(*number), n, Some(&mut data)))
+            }
         }
     }
 
@@ -377,19 +395,43 @@ impl OneSided {
     #[inline(never)]
     pub fn arrived(&mut self, from: Peer, packet: Packet<'_>, counts: &mut Counts) {
         match packet {
-            Packet::Put(access, data) => match self.exposed.range(&access, data.len() as u64) {
-                Ok(memory) => memory.copy_in(0, data),
-                Err(refused) => self.refuse(from, refused),
-            },
-            Packet::Get(access, len) => match self.exposed.range(&access, len) {
-                Ok(_) => self.queue(from, Outgoing::Read { access, left: len }),
-                Err(refused) => self.refuse(from, refused),
-            },
-            Packet::Atomic(access, what, operands) => match self.exposed.atomic(&access, what, operands) {
-                Ok(Some(old)) => self.queue(from, Outgoing::Answer(access.serial, old)),
-                Ok(None) => {}
-                Err(refused) => self.refuse(from, refused),
-            },
+            Packet::Put(access, data) if access.scattered.is_none() => {
+                match self.exposed.range(&access, data.len() as u64) {
+                    Ok(memory) => memory.copy_in(0, data),
+                    Err(refused) => self.refuse(from, refused),
+                }
+            }
+            Packet::Put(access, data) => {
+                let layout = self.layout(from, &access);
+                match self.exposed.elements(&access, layout.as_ref(), data.len() as u64) {
+                    Ok(mut elements) => _ = elements.unpack(data),
+                    Err(refused) => self.refuse(from, refused),
+                }
+            }
+            Packet::Get(access, left) => {
+                let layout = self.layout(from, &access);
+                match self.exposed.elements(&access, layout.as_ref(), left) {
+                    Ok(_) => self.queue(from, Outgoing::Read { access, left, layout }),
+                    Err(refused) => self.refuse(from, refused),
+                }
+            }
+            Packet::Atomic(access, what, operands) => {
+                let layout = self.layout(from, &access);
+                match self.exposed.atomic(&access, layout.as_ref(), what, operands) {
+                    Ok(Some(old)) => self.queue(from, Outgoing::Answer(access.serial, old)),
+                    Ok(None) => {}
+                    Err(refused) => self.refuse(from, refused),
+                }
+            }
+            Packet::Layout(number, description) => {
+                let known = &mut self.traffic.get_or_make(from, Traffic::default).known;
+                let counter = if known.learn(number, description) {
+                    Counter::Layouts
+                } else {
+                    Counter::MalformedPackets
+                };
+                counts.add(counter, 1);
+            }
             Packet::Flush(serial) => self.queue(from, Outgoing::Answer(serial, OwnedBuf::new(0))),
             Packet::Lock { serial, key, exclusive } => match self.exposed.slot(key) {
                 Some(slot) => {
@@ -397,7 +439,7 @@ impl OneSided {
                     self.tell_holders(granted);
                 }
                 None => {
-                    let access = Access { serial, key, offset: 0 };
+                    let access = Access { serial, key, offset: 0, scattered: None };
                     self.refuse(from, Refused { access, why: Refusal::NotExposed, len: 0, size: 0 });
                 }
             },
@@ -408,6 +450,12 @@ impl OneSided {
             Packet::Answer(serial, data) => self.answered(from, serial, data, counts),
             Packet::Refused(refused) => self.refused(from, &refused, counts),
         }
+    }
+
+    /// How the elements of an access lie, if its peer has told that.
+    fn layout(&self, from: Peer, access: &Access) -> Option<Datatype> {
+        let number = access.scattered?.layout;
+        self.traffic.get(from)?.known.get(number).cloned()
     }
 
     fn refuse(&mut self, from: Peer, refused: Refused) {
@@ -476,6 +524,19 @@ impl OneSided {
     }
 }
 
+/// Whether a packet holds the description of a layout.
+pub(super) fn fits(methods: &mut Methods, to: Peer, description: &OwnedBuf) -> bool {
+    description.len() as u64 <= room(methods.caps(to).packet, &Emit::layout(0))
+}
+
+/// So many packed bytes of an access are done, which stand in so many bytes of memory if they are one run.
+fn go_on(access: &mut Access, packed: u64, in_memory: u64) {
+    match &mut access.scattered {
+        Some(scattered) => scattered.from = scattered.from.wrapping_add(packed),
+        None => access.offset = access.offset.wrapping_add(in_memory),
+    }
+}
+
 /// Bytes that a packet has room for behind its front.
 fn room(packet: usize, emit: &Emit) -> u64 {
     packet.saturating_sub(emit.front().len()) as u64
@@ -499,6 +560,7 @@ fn error(from: Peer, refused: &Refused) -> Error {
         Refusal::NotExposed => (ErrorClass::RmaAttach, "the memory is not exposed".to_owned()),
         Refusal::OutOfRange => (ErrorClass::RmaRange, format!("the memory has {size} bytes")),
         Refusal::NotAttached => (ErrorClass::RmaRange, "no attached memory has all of them".to_owned()),
+        Refusal::NoSuchLayout => (ErrorClass::Intern, "it does not know how the elements lie".to_owned()),
         Refusal::NoSuchOperation => (ErrorClass::Op, "it does not know the operation".to_owned()),
     };
     let text = format!("rank {} of the world refuses access to {len} bytes at {offset}: {reason}", from.0);

@@ -33,13 +33,14 @@
 
 mod attached;
 mod emulation;
+mod layouts;
 mod lock;
 pub mod target;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::buffer::OwnedBuf;
-use crate::datatype::{Builtin, Segment};
+use crate::datatype::{Builtin, Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::{self, Methods, Outcome, Owner, Transfer};
@@ -47,7 +48,7 @@ use crate::op::Predefined;
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
 use crate::wire::{Access, Atomically};
-pub use crate::wire::{RemoteKey, RemoteMemory};
+pub use crate::wire::{RemoteKey, RemoteMemory, Scattered};
 use emulation::{Asked, Outgoing, Traffic, Wanted};
 use target::Exposed;
 
@@ -80,6 +81,8 @@ pub struct Target {
     pub memory: Option<RemoteMemory>,
     /// Where in it, in bytes.
     pub offset: u64,
+    /// How the elements lie there, if they are not one run ([`OneSided::scatter`]). Only packets go there.
+    pub scattered: Option<Scattered>,
 }
 
 /// What an atomic operation does to each element of its target (MPI-5.0 §12.3.4).
@@ -140,6 +143,26 @@ impl OneSided {
     pub fn forget(&mut self, methods: &mut Methods, key: RemoteKey) {
         self.exposed.remove(key);
         methods.forget_for_all(owner(key));
+    }
+
+    /// So many elements of a datatype as they lie in a peer's memory, for one access: the peer is told how, unless it knows.
+    /// `None`: that takes too long, so each run has to be an access.
+    pub fn scatter(
+        &mut self,
+        methods: &mut Methods,
+        peer: Peer,
+        (datatype, count): (&Datatype, u64),
+    ) -> Option<Scattered> {
+        let count = u32::try_from(count).ok()?;
+        let description = layouts::describe(datatype)?;
+        if !emulation::fits(methods, peer, &description) {
+            return None;
+        }
+        let (layout, is_new) = self.traffic.get_or_make(peer, Traffic::default).told.number(datatype);
+        if is_new {
+            self.start(methods, peer, Outgoing::Layout(layout, description));
+        }
+        Some(Scattered { layout, count, from: 0 })
     }
 
     /// Writes the rest of `data` to the target.
@@ -292,7 +315,9 @@ impl OneSided {
         start: impl FnOnce(&mut Methods, Transfer) -> std::result::Result<(), Transfer>,
         wanted: impl FnOnce(Access) -> Wanted,
     ) -> std::result::Result<(), Segment> {
-        let Target { peer, memory: Some(memory), offset, .. } = *target else { return Err(segment) };
+        let Target { peer, memory: Some(memory), offset, scattered: None, .. } = *target else {
+            return Err(segment);
+        };
         if segment.position() > 0 {
             return Err(segment);
         }
@@ -351,8 +376,8 @@ impl OneSided {
         self.serial
     }
 
-    fn access(&mut self, Target { key, offset, .. }: Target) -> Access {
-        Access { serial: self.next_serial(), key, offset }
+    fn access(&mut self, Target { key, offset, scattered, .. }: Target) -> Access {
+        Access { serial: self.next_serial(), key, offset, scattered }
     }
 
     fn end(&mut self, token: Token, outcome: Result<()>) {

@@ -12,7 +12,7 @@ use crate::datatype::{Builtin, Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::named::Named;
 use crate::op::{Op, Predefined};
-use crate::wire::{Access, Atomically, Refusal, Refused, RemoteKey};
+use crate::wire::{Access, Atomically, Refusal, Refused, RemoteKey, Scattered};
 
 /// Memory that is exposed, by the slots of its keys.
 #[derive(Debug, Default)]
@@ -94,13 +94,47 @@ impl Exposed {
         Ok(memory.offset(offset as isize))
     }
 
-    /// Does an atomic operation with these operands; the old values, packed, if they are wanted.
+    /// The rest of the elements of an access, of which so many bytes are meant: as they lie by this layout, if they are scattered.
+    ///
+    /// # Errors
+    /// What is reported to its origin.
+    pub(super) fn elements(
+        &self,
+        access: &Access,
+        layout: Option<&Datatype>,
+        len: u64,
+    ) -> std::result::Result<Segment, Refused> {
+        let Some(Scattered { count, from, .. }) = access.scattered else {
+            return Ok(Segment::contiguous(self.range(access, len)?, len));
+        };
+        let refused = |why, size| Refused { access: *access, why, len, size };
+        let (memory, size) = self.memory(access.key).ok_or(refused(Refusal::NotExposed, 0))?;
+        let layout = layout.ok_or(refused(Refusal::NoSuchLayout, size))?;
+        let last = (i128::from(count) - 1) * i128::from(layout.extent());
+        let low = i128::from(access.offset) + i128::from(layout.true_lb()) + last.min(0);
+        let high = low + i128::from(layout.true_extent()) + last.abs();
+        let total = u128::from(count) * u128::from(layout.size());
+        let ends = u128::from(from) + u128::from(len);
+        let is_within =
+            count > 0 && low >= 0 && high <= i128::from(size) && ends <= total && total <= i64::MAX as u128;
+        // Attached memory is found by its addresses, so its origins name each run.
+        if !is_within || self.slots[access.key.slot as usize].attached.is_some() {
+            return Err(refused(Refusal::OutOfRange, size));
+        }
+        let mut elements = Segment::new(memory.offset(access.offset as isize), u64::from(count), layout);
+        elements.seek(from);
+        Ok(elements)
+    }
+
+    /// Does an atomic operation with these operands, on elements that lie by this layout, if they are scattered; the old values,
+    /// packed, if they are wanted.
     ///
     /// # Errors
     /// What is reported to its origin.
     pub(super) fn atomic(
         &self,
         access: &Access,
+        layout: Option<&Datatype>,
         what: Atomically,
         operands: Source<'_>,
     ) -> std::result::Result<Option<OwnedBuf>, Refused> {
@@ -109,6 +143,14 @@ impl Exposed {
         let named = Named::from_the_wire(what.element).ok_or(unknown)?;
         let (element, datatype) = (Builtin::of(named), Datatype::from(named));
         let swaps = what.operation == super::COMPARE_AND_SWAP;
+        if access.scattered.is_some() {
+            let whole = !swaps && element.size as i64 == element.extent && len.is_multiple_of(element.size);
+            let operation = operation(what.operation, element).ok().filter(|_| whole).ok_or(unknown)?;
+            let elements = self.elements(access, layout, len)?;
+            let (memory, _) = self.memory(access.key).ok_or(unknown)?;
+            let done = combine((memory, &elements), (element, &datatype), &operation, operands, what.fetches);
+            return done.ok_or(unknown);
+        }
         let count = if swaps { 1 } else { len / element.size };
         if count == 0 || (if swaps { 2 } else { count }) * element.size != len {
             return Err(unknown);
@@ -131,6 +173,35 @@ impl Exposed {
         }
         Ok(old.filter(|_| what.fetches))
     }
+}
+
+/// Combines scattered elements, each of which is one run; the old values, packed, if they are wanted. `None`: they are others, and
+/// nothing has been done.
+fn combine(
+    (memory, elements): (UserBuf, &Segment),
+    (element, datatype): (&Builtin, &Datatype),
+    operation: &Op,
+    mut operands: Source<'_>,
+    fetches: bool,
+) -> Option<Option<OwnedBuf>> {
+    let len = operands.len();
+    let mut runs = Vec::new();
+    elements.clone().runs(usize::MAX, len as u64, &mut runs);
+    if runs.iter().any(|(_, len)| !(*len as u64).is_multiple_of(element.size)) {
+        return None;
+    }
+    let old = fetches.then(|| {
+        let mut bytes = OwnedBuf::new(len);
+        elements.clone().pack(bytes.sink());
+        bytes
+    });
+    for (address, len) in runs {
+        let (now, later) = operands.split_at(len);
+        let run = memory.offset(address.wrapping_sub(memory.address()) as isize);
+        operation.apply_packed(datatype, now, run, len as u64 / element.size).ok()?;
+        operands = later;
+    }
+    Some(old)
 }
 
 /// Bytes from the first one of an array to its last one, without padding behind the last element.

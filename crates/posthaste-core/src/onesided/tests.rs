@@ -22,6 +22,8 @@ const OWN: u64 = 240;
 /// compare-and-swap.
 const SHARED: u64 = 24;
 
+mod scattered;
+
 fn memory(bytes: &[u8]) -> OwnedBuf {
     let mut memory = OwnedBuf::new(bytes.len());
     memory.sink().copy_from(bytes);
@@ -153,7 +155,7 @@ impl Story {
     }
 
     fn target(&self, origin: usize, offset: u64) -> Target {
-        Target { peer: Peer(0), key: self.key, memory: self.reach[origin], offset }
+        Target { peer: Peer(0), key: self.key, memory: self.reach[origin], offset, scattered: None }
     }
 
     fn shared(&self, origin: usize, counter: u64) -> Target {
@@ -425,7 +427,7 @@ fn a_target_that_does_nothing_delays_nobody() {
         let key = onesided.expose(&all(&exposed)).unwrap();
         (key, onesided.memory_for(methods, key, Peer(1)))
     });
-    let target = |offset| Target { peer: Peer(0), key, memory: found, offset };
+    let target = |offset| Target { peer: Peer(0), key, memory: found, offset, scattered: None };
     let alone = |bench: &mut Bench, tokens: &[u64]| {
         (0..20).for_each(|_| _ = bench.vcis[1].progress());
         for token in tokens {
@@ -492,7 +494,7 @@ fn beyond_the_memory_nothing_is_reached() {
         format!("rank 0 of the world refuses access to {len} bytes at {offset}: the memory has 16 bytes")
     };
     for (offset, len) in [(0, 17), (9, 8), (16, 1), (17, 0), (u64::MAX, 2), (u64::MAX - 3, 4)] {
-        let target = Target { peer: Peer(0), key, memory: None, offset };
+        let target = Target { peer: Peer(0), key, memory: None, offset, scattered: None };
         let segment = || Segment::contiguous(data.user_buf(), len);
         at(&mut bench, 1, |onesided, methods| onesided.get(methods, target, segment(), Token(1))).unwrap();
         fails(&mut bench, 1, 1, ErrorClass::RmaRange, &refusal(len, offset));
@@ -507,7 +509,7 @@ fn beyond_the_memory_nothing_is_reached() {
     }
     // Four numbers of which the last does not fit; with values that are fetched and without.
     let numbers = || Segment::contiguous(data.user_buf(), 16);
-    let target = Target { peer: Peer(0), key, memory: None, offset: 4 };
+    let target = Target { peer: Peer(0), key, memory: None, offset: 4, scattered: None };
     for old in [Some(OwnedBuf::new(16)), None] {
         at(&mut bench, 1, |onesided, methods| {
             let what = Atomic::Combine(Predefined::Sum, numbers());
@@ -527,7 +529,7 @@ fn beyond_the_memory_nothing_is_reached() {
     }
     assert_eq!(whole.source().to_vec(), [7; 48]);
     // A long put ends in its middle.
-    let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
+    let target = Target { peer: Peer(0), key, memory: None, offset: 0, scattered: None };
     at(&mut bench, 1, |onesided, methods| {
         onesided.put(methods, target, all(&data), Token(7)).unwrap();
         onesided.flush(methods, (Peer(0), key), Token(8)).unwrap();
@@ -545,7 +547,7 @@ fn a_refusal_is_told_by_the_flush_for_its_memory() {
     let keys = [&first, &second]
         .map(|memory| at(&mut bench, 0, |onesided, _| onesided.expose(&all(memory))).unwrap());
     at(&mut bench, 1, |onesided, methods| {
-        let target = |key| Target { peer: Peer(0), key, memory: None, offset: 0 };
+        let target = |key| Target { peer: Peer(0), key, memory: None, offset: 0, scattered: None };
         onesided.put(methods, target(keys[0]), all(&data), Token(1)).unwrap();
         onesided.put(methods, target(keys[1]), Segment::contiguous(data.user_buf(), 8), Token(2)).unwrap();
         onesided.flush(methods, (Peer(0), keys[1]), Token(3)).unwrap();
@@ -566,7 +568,7 @@ fn puts_over_tcp_gather_until_the_flush() {
     let (exposed, data) = (OwnedBuf::new(bytes.len()), memory(&bytes));
     let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
     let put = |onesided: &mut OneSided, methods: &mut Methods, n: u64| {
-        let target = Target { peer: Peer(0), key, memory: None, offset: 8 * n };
+        let target = Target { peer: Peer(0), key, memory: None, offset: 8 * n, scattered: None };
         let part = all(&data).part(8 * n, 8 * n + 8).unwrap();
         onesided.put(methods, target, part, Token(n)).unwrap();
     };
@@ -601,7 +603,7 @@ fn a_stale_key_reaches_nothing() {
     });
     let text = "rank 0 of the world refuses access to 8 bytes at 0: the memory is not exposed";
     for key in [stale, RemoteKey { slot: 9, generation: 1 }, RemoteKey::from_bytes([0xff; 8])] {
-        let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
+        let target = Target { peer: Peer(0), key, memory: None, offset: 0, scattered: None };
         at(&mut bench, 1, |onesided, methods| onesided.get(methods, target, all(&into), Token(1))).unwrap();
         fails(&mut bench, 1, 1, ErrorClass::RmaAttach, text);
     }
@@ -609,7 +611,7 @@ fn a_stale_key_reaches_nothing() {
     let long = memory(&[5; 100_000]);
     let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&long))).unwrap();
     let into = OwnedBuf::new(100_000);
-    let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
+    let target = Target { peer: Peer(0), key, memory: None, offset: 0, scattered: None };
     at(&mut bench, 1, |onesided, methods| onesided.get(methods, target, all(&into), Token(2))).unwrap();
     for _ in 0..20 {
         bench.vcis[0].progress();
@@ -628,7 +630,7 @@ fn memory_of_a_device_is_refused() {
     let segment = || Segment::bytes_at(buffer.base(), 8);
     let mut bench = Bench::new(1, 2, CALM, &Config::default());
     let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&host))).unwrap();
-    let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
+    let target = Target { peer: Peer(0), key, memory: None, offset: 0, scattered: None };
     let outcomes = at(&mut bench, 1, |onesided, methods| {
         let (sum, swap) =
             (Atomic::Combine(Predefined::Sum, segment()), Atomic::CompareAndSwap(segment(), all(&host)));
@@ -654,7 +656,7 @@ fn elements_are_those_of_their_type() {
     assert_eq!((pair.size, pair.extent), (12, 16));
     let exposed = memory(&[1.5f64.to_ne_bytes(), [9, 0, 0, 0, 0xee, 0xee, 0xee, 0xee]].concat().repeat(2));
     let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
-    let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
+    let target = Target { peer: Peer(0), key, memory: None, offset: 0, scattered: None };
     let packed = |value: f64, index: i32| [&value.to_ne_bytes()[..], &index.to_ne_bytes()[..]].concat();
     let data = memory(&[packed(2.5, 3), packed(0.5, 4)].concat());
     let old = OwnedBuf::new(24);
@@ -683,7 +685,7 @@ fn elements_are_those_of_their_type() {
     assert_eq!(classes, [ErrorClass::Op, ErrorClass::Count, ErrorClass::Count, ErrorClass::Count]);
 
     // What only a liar sends: unknown operations and types, half an element, answers that nobody asked for.
-    let access = Access { serial: 1, key, offset: 0 };
+    let access = Access { serial: 1, key, offset: 0, scattered: None };
     let what = |operation, element| Atomically { operation, element, fetches: true };
     let (sum, int) = (Predefined::Sum.on_the_wire(), i32s().named.on_the_wire());
     for (what, n) in [(what(99, int), 4), (what(sum, 0xffff), 4), (what(sum, int), 6), (what(0, int), 4)] {
@@ -706,8 +708,13 @@ fn a_loss_ends_what_is_under_way() {
         let (exposed, data, into) = (memory(&[3; 50_000]), OwnedBuf::new(50_000), OwnedBuf::new(50_000));
         let keys =
             [0, 2].map(|peer| at(&mut bench, peer, |onesided, _| onesided.expose(&all(&exposed))).unwrap());
-        let target =
-            |which: usize| Target { peer: Peer([0, 2][which]), key: keys[which], memory: None, offset: 0 };
+        let target = |which: usize| Target {
+            peer: Peer([0, 2][which]),
+            key: keys[which],
+            memory: None,
+            offset: 0,
+            scattered: None,
+        };
         at(&mut bench, 1, |onesided, methods| {
             onesided.get(methods, target(1), all(&into), Token(1)).unwrap();
             onesided.put(methods, target(1), all(&data), Token(2)).unwrap();
@@ -750,7 +757,7 @@ fn many_gets_and_messages_share_a_way() {
     let into: Vec<OwnedBuf> = (0..300).map(|_| OwnedBuf::new(3000)).collect();
     at(&mut bench, 1, |onesided, methods| {
         for (n, into) in (0..).zip(&into) {
-            let target = Target { peer: Peer(0), key, memory: None, offset: 0 };
+            let target = Target { peer: Peer(0), key, memory: None, offset: 0, scattered: None };
             onesided.get(methods, target, all(into), Token(n)).unwrap();
         }
     });
@@ -784,6 +791,7 @@ fn two_that_ask_each_other_much_are_both_answered() {
                     key: keys[1 - engine],
                     memory: None,
                     offset: token % 64,
+                    scattered: None,
                 };
                 let place = Segment::contiguous(into[engine].user_buf().offset((token % 64) as isize), 1);
                 at(&mut bench, engine, |onesided, methods| {
@@ -848,7 +856,7 @@ fn only_what_has_left_is_answered_or_refused() {
     let lies = |bench: &mut Bench, serial: u64| {
         let stale = |bench: &Bench| bench.vcis[1].engine.counts.get(Counter::StalePackets);
         let before = stale(bench);
-        let access = Access { serial, key, offset: 0 };
+        let access = Access { serial, key, offset: 0, scattered: None };
         let refused = Refused { access, why: Refusal::OutOfRange, len: 8, size: 8 };
         bench.vcis[1].engine.with_onesided(|onesided, counts| {
             onesided.arrived(Peer(0), Packet::Answer(serial, Source::from(&[9; 8][..])), counts);
@@ -858,7 +866,7 @@ fn only_what_has_left_is_answered_or_refused() {
         assert!(at(bench, 1, |onesided, _| onesided.next_done()).is_none(), "operation {serial}");
     };
     // What the method does by itself.
-    let target = Target { peer: Peer(0), key, memory: found, offset: 0 };
+    let target = Target { peer: Peer(0), key, memory: found, offset: 0, scattered: None };
     at(&mut bench, 1, |onesided, methods| {
         onesided.get(methods, target, Segment::contiguous(into.user_buf(), 8), Token(1)).unwrap();
         onesided.put(methods, target, Segment::contiguous(into.user_buf().offset(8), 0), Token(2)).unwrap();

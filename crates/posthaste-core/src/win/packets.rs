@@ -1,6 +1,9 @@
 //! Operations on memory that only its owner reaches: [`onesided`](crate::onesided) carries them, and here is kept what is
 //! under way.
 //!
+//! Elements of a target that are not one run are one operation where packets carry it: its datatype travels once and is named after
+//! that. A few runs are an operation each, and so are all where the method or the kernel moves them, or memory is attached.
+//!
 //! What must stay true: every operation that was started ends once, with its target known; a request of one ends in
 //! `request/complete.rs`, when all its parts have. The first error of an operation without a request stays with its target
 //! until the synchronisation that completes it tells it.
@@ -9,14 +12,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use super::place::{At, Place};
-use super::{LockKind, Update, Window, lock};
+use super::{Flavor, LockKind, Update, Window, lock};
 use crate::datatype::{Builtin, Segment};
 use crate::error::{Error, Result};
 use crate::ids::RequestId;
 use crate::method::Methods;
-use crate::onesided::{Atomic, Done, OneSided, Target, Token};
+use crate::onesided::{Atomic, Done, OneSided, Scattered, Target, Token};
 use crate::pt2pt::Engine;
 use crate::request::{Composite, Status, complete, composite};
+
+/// Runs of a target that are better an operation each: less to say than how they lie.
+const FEW: u64 = 3;
 
 /// What goes on between one member of a window and those targets with which anything does. It changes under the lock of the
 /// window's VCI.
@@ -164,10 +170,20 @@ impl Operations {
         (at, place): (&At<'_>, Place),
         data: &Segment,
     ) -> Result<()> {
+        if let Some(scattered) = scatter(origin, window, (at, place)) {
+            let data = data.clone();
+            return self.start(
+                origin,
+                window,
+                place,
+                (0, Some(scattered)),
+                |onesided, methods, target, token| onesided.put(methods, target, data, token),
+            );
+        }
         let mut from = 0;
         for (by, len) in at.runs() {
             let part = data.part(from, from + len)?;
-            self.start(origin, window, place, by, |onesided, methods, target, token| {
+            self.start(origin, window, place, (by, None), |onesided, methods, target, token| {
                 onesided.put(methods, target, part, token)
             })?;
             from += len;
@@ -186,10 +202,20 @@ impl Operations {
         (at, place): (&At<'_>, Place),
         into: &Segment,
     ) -> Result<()> {
+        if let Some(scattered) = scatter(origin, window, (at, place)) {
+            let into = into.clone();
+            return self.start(
+                origin,
+                window,
+                place,
+                (0, Some(scattered)),
+                |onesided, methods, target, token| onesided.get(methods, target, into, token),
+            );
+        }
         let mut from = 0;
         for (by, len) in at.runs() {
             let part = into.part(from, from + len)?;
-            self.start(origin, window, place, by, |onesided, methods, target, token| {
+            self.start(origin, window, place, (by, None), |onesided, methods, target, token| {
                 onesided.get(methods, target, part, token)
             })?;
             from += len;
@@ -210,6 +236,21 @@ impl Operations {
         operands: &Segment,
         old: Option<&Segment>,
     ) -> Result<()> {
+        if let Update::Combine(op) = update
+            && element.size as i64 == element.extent
+            && let Some(scattered) = scatter(origin, window, (at, place))
+        {
+            let (what, old) = (Atomic::Combine(op, operands.clone()), old.cloned());
+            return self.start(
+                origin,
+                window,
+                place,
+                (0, Some(scattered)),
+                |onesided, methods, target, token| {
+                    onesided.atomic(methods, target, element, what, old, token)
+                },
+            );
+        }
         let mut from = 0;
         for (by, count) in at.arrays(element) {
             let to = from + count * element.size;
@@ -222,7 +263,7 @@ impl Operations {
                     Atomic::CompareAndSwap(half(expected)?, half(new)?)
                 }
             };
-            self.start(origin, window, place, by, |onesided, methods, target, token| {
+            self.start(origin, window, place, (by, None), |onesided, methods, target, token| {
                 onesided.atomic(methods, target, element, what, old, token)
             })?;
             from = to;
@@ -230,18 +271,18 @@ impl Operations {
         Ok(())
     }
 
-    /// Starts one operation, `by` bytes behind a place.
+    /// Starts one operation, `by` bytes behind a place, on one run or on elements that lie so.
     fn start(
         &mut self,
         Origin { engine, methods, request }: &mut Origin<'_>,
         window: &Window,
         place: Place,
-        by: i64,
+        (by, scattered): (i64, Option<Scattered>),
         start: impl FnOnce(&mut OneSided, &mut Methods, Target, Token) -> Result<()>,
     ) -> Result<()> {
         let part = &window.parts()[place.target];
         let (peer, key, offset) = (window.peer(place.target), part.key, place.offset.wrapping_add(by) as u64);
-        let target = Target { peer, key, memory: part.memory, offset };
+        let target = Target { peer, key, memory: part.memory, offset, scattered };
         let ends = request.map_or(Ends::Operation, Ends::Part);
         let token = self.begin(window, place.target, ends);
         let started = engine.with_onesided(|onesided, _| start(onesided, methods, target, token));
@@ -350,4 +391,19 @@ impl Operations {
         }
         busy
     }
+}
+
+/// How the elements of an access lie, as its target is told, if that makes it one operation.
+fn scatter(
+    Origin { engine, methods, .. }: &mut Origin<'_>,
+    window: &Window,
+    (at, place): (&At<'_>, Place),
+) -> Option<Scattered> {
+    let runs = at.datatype.layout().runs().saturating_mul(at.count);
+    let by_packets = window.parts()[place.target].memory.is_none() && window.flavor() != Flavor::Dynamic;
+    if runs <= FEW || !by_packets {
+        return None;
+    }
+    let peer = window.peer(place.target);
+    engine.with_onesided(|onesided, _| onesided.scatter(methods, peer, (at.datatype, at.count)))
 }

@@ -1,7 +1,7 @@
 //! Where an access lies: its target, and the elements there (MPI-5.0 §12.3).
 //!
-//! What must stay true: nothing outside of the memory that the target's owner has told is accessed; a target's datatype is
-//! walked here and never by the target.
+//! What must stay true: nothing outside of the memory that the target's owner has told is accessed; the target checks that once
+//! more.
 
 use crate::buffer::UserBuf;
 use crate::datatype::{Builtin, Datatype, Segment};

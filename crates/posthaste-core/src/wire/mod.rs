@@ -18,7 +18,7 @@ use crate::ids::{ContextId, RequestId};
 use crate::jobs::JobId;
 
 pub use emit::{Emit, FRONT};
-pub use onesided::{Access, Atomically, OneSided, Refusal, Refused, RemoteKey};
+pub use onesided::{Access, Atomically, OneSided, Refusal, Refused, RemoteKey, Scattered};
 
 /// Bytes of a header.
 pub const HEADER: usize = 24;
@@ -81,6 +81,14 @@ pub enum Kind {
     Revoke = 26,
     /// The sender takes the receiver for lost.
     Excluded = 27,
+    /// How elements of such memory lie, for the accesses that name it from now on.
+    Layout = 28,
+    /// As [`Kind::Put`], to elements that lie so.
+    PutScattered = 29,
+    /// As [`Kind::Get`], of elements that lie so.
+    GetScattered = 30,
+    /// As [`Kind::Atomic`], with elements that lie so.
+    AtomicScattered = 31,
 }
 
 /// The header of every packet. Kinds that carry no message leave the envelope fields 0.
@@ -739,7 +747,11 @@ impl<'a> Packet<'a> {
             | Kind::Lock
             | Kind::Unlock
             | Kind::Answer
-            | Kind::Refused => Self::OneSided(onesided::parse(kind, payload)?),
+            | Kind::Refused
+            | Kind::Layout
+            | Kind::PutScattered
+            | Kind::GetScattered
+            | Kind::AtomicScattered => Self::OneSided(onesided::parse(kind, payload)?),
             Kind::Data => {
                 let (body, data) = front::<DataBody>(payload)?;
                 Self::Data { receiver: body.receiver.into(), offset: body.offset.get(), data }

@@ -41,6 +41,19 @@ pub struct Access {
     pub key: RemoteKey,
     /// Where in it, in bytes.
     pub offset: u64,
+    /// How the elements lie there, if they are not one run.
+    pub scattered: Option<Scattered>,
+}
+
+/// Elements that are not one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scattered {
+    /// How one lies: a number that the sender has given to a [`OneSided::Layout`].
+    pub layout: u32,
+    /// How many there are.
+    pub count: u32,
+    /// Of their bytes, one behind the other, the first that is meant.
+    pub from: u64,
 }
 
 /// What is done to the elements of a target.
@@ -79,6 +92,8 @@ pub enum Refusal {
     NoSuchOperation = 3,
     /// It is not in memory that is attached.
     NotAttached = 4,
+    /// Nobody has said how the elements lie.
+    NoSuchLayout = 5,
 }
 
 /// The packets.
@@ -107,6 +122,8 @@ pub enum OneSided<'a> {
     Answer(u64, Source<'a>),
     /// An operation is not done.
     Refused(Refused),
+    /// How elements lie, as accesses mean by this number from now on.
+    Layout(u32, Source<'a>),
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -118,17 +135,18 @@ struct AccessBody {
     offset: U64,
 }
 
+/// Follows an access to elements that are not one run.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-struct GetBody {
-    access: AccessBody,
-    len: U64,
+struct ScatteredBody {
+    from: U64,
+    count: U32,
+    layout: U32,
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct AtomicBody {
-    access: AccessBody,
     operation: U32,
     element: U16,
     fetches: U16,
@@ -143,10 +161,11 @@ struct RefusedBody {
     size: U64,
 }
 
-const _: () = assert!(size_of::<RefusedBody>() <= FRONT);
+const LONGEST: usize = size_of::<AccessBody>() + size_of::<ScatteredBody>() + size_of::<U64>();
+const _: () = assert!(size_of::<RefusedBody>() <= FRONT && LONGEST <= FRONT);
 
 impl From<Access> for AccessBody {
-    fn from(Access { serial, key: RemoteKey { slot, generation }, offset }: Access) -> Self {
+    fn from(Access { serial, key: RemoteKey { slot, generation }, offset, .. }: Access) -> Self {
         Self {
             serial: serial.into(),
             slot: slot.into(),
@@ -159,19 +178,47 @@ impl From<Access> for AccessBody {
 impl From<AccessBody> for Access {
     fn from(body: AccessBody) -> Self {
         let key = RemoteKey { slot: body.slot.get(), generation: body.generation.get() };
-        Self { serial: body.serial.get(), key, offset: body.offset.get() }
+        Self { serial: body.serial.get(), key, offset: body.offset.get(), scattered: None }
+    }
+}
+
+impl From<Scattered> for ScatteredBody {
+    fn from(Scattered { layout, count, from }: Scattered) -> Self {
+        Self { from: from.into(), count: count.into(), layout: layout.into() }
+    }
+}
+
+impl From<ScatteredBody> for Scattered {
+    fn from(body: ScatteredBody) -> Self {
+        Self { layout: body.layout.get(), count: body.count.get(), from: body.from.get() }
     }
 }
 
 impl Emit {
     /// Bytes for a peer's memory follow.
     pub fn put(access: Access) -> Self {
-        Self::control(Kind::Put, AccessBody::from(access).as_bytes())
+        Self::access([Kind::Put, Kind::PutScattered], access, &[])
     }
 
     /// Asks for bytes of a peer's memory.
     pub fn get(access: Access, len: u64) -> Self {
-        Self::control(Kind::Get, GetBody { access: access.into(), len: len.into() }.as_bytes())
+        Self::access([Kind::Get, Kind::GetScattered], access, U64::new(len).as_bytes())
+    }
+
+    /// An access, of the second kind where elements are scattered, and what else there is to say of it.
+    fn access(kinds: [Kind; 2], access: Access, rest: &[u8]) -> Self {
+        let mut emit = Self::control(kinds[usize::from(access.scattered.is_some())], &[]);
+        emit.push(AccessBody::from(access).as_bytes());
+        if let Some(scattered) = access.scattered {
+            emit.push(ScatteredBody::from(scattered).as_bytes());
+        }
+        emit.push(rest);
+        emit
+    }
+
+    /// How elements lie follows.
+    pub fn layout(number: u32) -> Self {
+        Self::control(Kind::Layout, U32::new(number).as_bytes())
     }
 
     /// Operands for elements of a peer's memory follow.
@@ -179,8 +226,8 @@ impl Emit {
         let Atomically { operation, element, fetches } = what;
         let (operation, element) = (operation.into(), element.into());
         let fetches = U16::new(u16::from(fetches));
-        let body = AtomicBody { access: access.into(), operation, element, fetches };
-        Self::control(Kind::Atomic, body.as_bytes())
+        let body = AtomicBody { operation, element, fetches };
+        Self::access([Kind::Atomic, Kind::AtomicScattered], access, body.as_bytes())
     }
 
     /// Asks whether all that came before has been done.
@@ -190,13 +237,13 @@ impl Emit {
 
     /// Asks for the lock of a peer's memory.
     pub fn lock(serial: u64, key: RemoteKey, exclusive: bool) -> Self {
-        let access = Access { serial, key, offset: u64::from(exclusive) };
+        let access = Access { serial, key, offset: u64::from(exclusive), scattered: None };
         Self::control(Kind::Lock, AccessBody::from(access).as_bytes())
     }
 
     /// Gives the lock of a peer's memory back.
     pub fn unlock(key: RemoteKey) -> Self {
-        let access = Access { serial: 0, key, offset: 0 };
+        let access = Access { serial: 0, key, offset: 0, scattered: None };
         Self::control(Kind::Unlock, AccessBody::from(access).as_bytes())
     }
 
@@ -224,23 +271,28 @@ impl Emit {
 /// As [`Packet::parse`].
 pub(super) fn parse(kind: Kind, payload: Source<'_>) -> Result<OneSided<'_>, Malformed> {
     Ok(match kind {
-        Kind::Put => {
-            let (access, data) = front::<AccessBody>(payload)?;
-            OneSided::Put(access.into(), data)
+        Kind::Put | Kind::PutScattered => {
+            let (access, data) = access(kind == Kind::PutScattered, payload)?;
+            OneSided::Put(access, data)
         }
-        Kind::Get => {
-            let (body, _) = front::<GetBody>(payload)?;
-            OneSided::Get(body.access.into(), body.len.get())
+        Kind::Get | Kind::GetScattered => {
+            let (access, rest) = access(kind == Kind::GetScattered, payload)?;
+            OneSided::Get(access, front::<U64>(rest)?.0.get())
         }
-        Kind::Atomic => {
-            let (body, data) = front::<AtomicBody>(payload)?;
+        Kind::Atomic | Kind::AtomicScattered => {
+            let (access, rest) = access(kind == Kind::AtomicScattered, payload)?;
+            let (body, data) = front::<AtomicBody>(rest)?;
             let (operation, element) = (body.operation.get(), body.element.get());
             let what = Atomically { operation, element, fetches: body.fetches.get() != 0 };
-            OneSided::Atomic(body.access.into(), what, data)
+            OneSided::Atomic(access, what, data)
+        }
+        Kind::Layout => {
+            let (number, data) = front::<U32>(payload)?;
+            OneSided::Layout(number.get(), data)
         }
         Kind::Flush => OneSided::Flush(front::<U64>(payload)?.0.get()),
         Kind::Lock => {
-            let Access { serial, key, offset } = front::<AccessBody>(payload)?.0.into();
+            let Access { serial, key, offset, .. } = front::<AccessBody>(payload)?.0.into();
             OneSided::Lock { serial, key, exclusive: offset != 0 }
         }
         Kind::Unlock => OneSided::Unlock(Access::from(front::<AccessBody>(payload)?.0).key),
@@ -255,6 +307,7 @@ pub(super) fn parse(kind: Kind, payload: Source<'_>) -> Result<OneSided<'_>, Mal
                 2 => Refusal::OutOfRange,
                 3 => Refusal::NoSuchOperation,
                 4 => Refusal::NotAttached,
+                5 => Refusal::NoSuchLayout,
                 _ => return Err(Malformed),
             };
             let (access, len, size) = (body.access.into(), body.len.get(), body.size.get());
@@ -262,4 +315,15 @@ pub(super) fn parse(kind: Kind, payload: Source<'_>) -> Result<OneSided<'_>, Mal
         }
         _ => return Err(Malformed),
     })
+}
+
+/// An access and what follows it.
+fn access(is_scattered: bool, payload: Source<'_>) -> Result<(Access, Source<'_>), Malformed> {
+    let (body, rest) = front::<AccessBody>(payload)?;
+    let access = Access::from(body);
+    if !is_scattered {
+        return Ok((access, rest));
+    }
+    let (body, rest) = front::<ScatteredBody>(rest)?;
+    Ok((Access { scattered: Some(body.into()), ..access }, rest))
 }

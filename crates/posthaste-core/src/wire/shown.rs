@@ -93,14 +93,17 @@ impl fmt::Display for OneSided<'_> {
             Self::Refused(Refused { access, why, len, size }) => {
                 write!(f, "refused {access}: {why:?}, {len} bytes of {size}")
             }
+            Self::Layout(number, data) => write!(f, "layout {number}, {} bytes", data.len()),
         }
     }
 }
 
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { serial, key: RemoteKey { slot, generation }, offset } = self;
-        write!(f, "{serial} at {offset} of memory {slot}.{generation}")
+        let Self { serial, key: RemoteKey { slot, generation }, offset, scattered } = self;
+        write!(f, "{serial} at {offset} of memory {slot}.{generation}")?;
+        let Some(Scattered { layout, count, from }) = scattered else { return Ok(()) };
+        write!(f, ", from {from} of {count} of layout {layout}")
     }
 }
 

@@ -56,7 +56,7 @@ fn round_trips() {
     let other = RequestId { slot: 1, generation: 2 };
     let cursor = BufferCursor { buffer: 3, persistent: true, start: 77 };
     let key = RemoteKey::from_bytes(RemoteKey { slot: 2, generation: 7 }.to_bytes());
-    let access = Access { serial: 5, key, offset: 1 << 40 };
+    let access = Access { serial: 5, key, offset: 1 << 40, scattered: None };
     let cases = [
         (Emit::eager(&envelope()), "eager (context 7696581394432, source 3, tag -5, 4 bytes)"),
         (

@@ -28,7 +28,7 @@ const STREAM: u8 = 7;
 const PUT: u8 = 17;
 const AGREEMENT: u8 = 25;
 /// The last kind that there is.
-const EXCLUDED: u8 = 27;
+const ATOMIC_SCATTERED: u8 = 31;
 
 /// A request that does not exist.
 const NOBODY: RequestId = RequestId { slot: 77, generation: 3 };
@@ -79,7 +79,7 @@ fn stale(old: RequestId) -> Vec<Emit> {
     // Answers to questions that nobody asked.
     all.extend([0, 1, u64::MAX].map(Emit::answer));
     let key = RemoteKey { slot: 0, generation: 1 };
-    let (why, access) = (Refusal::NotExposed, Access { serial: u64::MAX, key, offset: 0 });
+    let (why, access) = (Refusal::NotExposed, Access { serial: u64::MAX, key, offset: 0, scattered: None });
     all.push(Emit::refused(Refused { access, why, len: 8, size: 0 }));
     // What only comes over one of several links.
     all.push(changed(Emit::request_to_send(&envelope(10), NOBODY, Offer::Nothing), &[(KIND, BUNDLED)]));
@@ -91,7 +91,7 @@ fn malformed() -> Vec<Emit> {
     let ask = Emit::request_to_send(&envelope(10), NOBODY, Offer::Nothing);
     let mut all = vec![
         changed(ask, &[(KIND, 0)]),
-        changed(ask, &[(KIND, EXCLUDED + 1)]),
+        changed(ask, &[(KIND, ATOMIC_SCATTERED + 1)]),
         changed(ask, &[(KIND, 255)]),
         // Messages that are longer or shorter than they say, or so long that sums overflow.
         Emit::eager(&envelope(1)),

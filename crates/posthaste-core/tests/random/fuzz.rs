@@ -21,7 +21,7 @@ use posthaste_core::pt2pt::recv;
 use posthaste_core::pt2pt::send::Started;
 use posthaste_core::wire::{
     Access, Atomically, BufferCursor, Emit, Envelope, Granted, HEADER, Mode, Offer, Part, Refusal, Refused,
-    RemoteKey, RemoteMemory, WriteOutcome,
+    RemoteKey, RemoteMemory, Scattered, WriteOutcome,
 };
 
 /// Time for random bytes in `cargo test`.
@@ -229,12 +229,16 @@ impl Dice<'_> {
         let (slot, generation) = (self.between(0, 1) as u32, self.between(0, 2) as u32);
         let offset = if self.coin() { self.byte().into() } else { self.wide() as u64 };
         let (serial, key) = (self.byte().into(), RemoteKey { slot, generation });
-        let access = Access { serial, key, offset };
+        let (layout, count, from) =
+            (self.between(0, 20) as u32, self.between(0, 9) as u32, self.byte().into());
+        let scattered = self.coin().then_some(Scattered { layout, count, from });
+        let access = Access { serial, key, offset, scattered };
         let len = if self.coin() { self.byte().into() } else { self.wide() as u64 };
         let operation = [0, 0x21, 0x22, 0x24, 0x28, 0x30, 0x38, 0x3c, 0x3d, 9][usize::from(self.byte()) % 10];
         let element = 0x200 + u16::from(self.byte());
-        match self.byte() % 6 {
+        match self.byte() % 7 {
             0 => Emit::put(access),
+            5 => Emit::layout(layout),
             1 => Emit::get(access, len),
             2 => Emit::atomic(access, Atomically { operation, element, fetches: self.coin() }),
             3 => Emit::flush(serial),
