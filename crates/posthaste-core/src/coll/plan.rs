@@ -287,6 +287,13 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// A turn behind the receive of a piece of data: see [`choose::pieces`].
+    pub(super) fn turn_behind_piece(&mut self) {
+        if !matches!(self.plan.steps.last(), None | Some(Step::Fence | Step::Piece)) {
+            self.plan.steps.push(Step::Piece);
+        }
+    }
+
     pub(super) fn copy(&mut self, from: Segment, to: Segment) {
         if !from.is_empty() && !to.is_empty() {
             self.plan.steps.push(Step::Copy { from, to });

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::buffer::{Direction, OwnedBuf, UserBuf};
 use crate::coll::label::Label;
-use crate::coll::{plan, stray};
+use crate::coll::{choose, plan, stray};
 use crate::datatype::{self, Datatype, Segment};
 use crate::error::{Cause, Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
@@ -45,6 +45,8 @@ pub(super) enum Step {
     Fence,
     /// Waits for the receives among them.
     Turn,
+    /// The same behind the receive of a piece of data: its length says whether another one follows.
+    Piece,
     /// `inout = input op inout`.
     Combine { input: UserBuf, inout: UserBuf, count: u64 },
     /// Moves bytes between buffers of this process.
@@ -401,7 +403,9 @@ impl Place {
                 }
             }
             if !self.settle(plan, engine) {
-                if self.gives_up(plan, engine, methods) {
+                // The rest of somebody's pieces is to be received.
+                let is_surplus = !self.lists.awaited.is_empty();
+                if is_surplus || self.gives_up(plan, engine, methods) {
                     continue;
                 }
                 return false;
@@ -416,8 +420,8 @@ impl Place {
                 self.next += 1;
                 match step {
                     Step::Fence if self.lists.is_quiet() => continue,
-                    Step::Turn if self.lists.is_quiet() || self.has_received(plan, engine) => continue,
-                    Step::Fence | Step::Turn => break,
+                    Step::Turn | Step::Piece if self.lists.is_quiet() || self.has_received(plan, engine) => continue,
+                    Step::Fence | Step::Turn | Step::Piece => break,
 
                     Step::Receive { .. } if self.given_up => {}
                     Step::Receive { segment, .. } => {
@@ -549,7 +553,8 @@ impl Place {
     fn settle(&mut self, plan: &Plan, engine: &mut Engine) -> bool {
         while let Some(Outstanding { id, step, aside }) = self.lists.outstanding.get_mut(self.settled) {
             if is_under_way(engine, *id) {
-                let is_turn = matches!(plan.steps.get(self.next.wrapping_sub(1)), Some(Step::Turn));
+                let step = plan.steps.get(self.next.wrapping_sub(1));
+                let is_turn = matches!(step, Some(Step::Turn | Step::Piece));
                 return is_turn && self.has_received(plan, engine);
             }
             let (step, aside) = (*step, aside.take());
@@ -621,7 +626,7 @@ impl Place {
                 let id = staging::copy(engine, *direction, runs)?;
                 self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
             }
-            Step::Receive { .. } | Step::Fence | Step::Turn => {}
+            Step::Receive { .. } | Step::Fence | Step::Turn | Step::Piece => {}
         }
         Ok(())
     }
@@ -645,6 +650,7 @@ impl Place {
         if !segment.is_combined_in_place() || aside.is_some() {
             engine.counts.add(Counter::CollectiveCopied, status.bytes);
         }
+        let mut sent = status.bytes;
         let error = match status.error {
             None if status.bytes == segment.len() => {
                 if let Some(mut aside) = aside {
@@ -654,14 +660,33 @@ impl Place {
             }
             None => differ(plan, *from, status.bytes, segment.len(), ErrorClass::NotSame),
             Some(error) => match error.cause() {
-                Cause::Truncated { sent, room } => differ(plan, *from, *sent, *room, ErrorClass::Truncate),
+                Cause::Truncated { sent: all, room } => {
+                    sent = *all;
+                    differ(plan, *from, sent, *room, ErrorClass::Truncate)
+                }
                 _ if error.class() == ErrorClass::Type => {
                     Error::other(ErrorClass::Type, format!("{}: {error}", plan.name))
                 }
                 _ => error,
             },
         };
+        if matches!(error.class(), ErrorClass::NotSame | ErrorClass::Truncate)
+            && matches!(plan.steps.get(step + 1), Some(Step::Piece))
+        {
+            self.expect_pieces(step, segment.len(), sent);
+        }
         self.failed(error);
+    }
+
+    /// So many bytes have come where a piece of another length was expected: nothing more comes from there, or more than is planned,
+    /// which is received and dropped, or its sender would wait.
+    #[cold]
+    fn expect_pieces(&mut self, step: usize, expected: u64, sent: u64) {
+        if expected == choose::PIECE {
+            self.given_up = true;
+        } else if sent == choose::PIECE {
+            self.lists.awaited.push(Awaited { step, segment: Segment::empty() });
+        }
     }
 
     #[cold]
