@@ -37,7 +37,11 @@ pub(super) fn by_tree(draft: &mut Draft<'_>, data: &Segment, root: u32, radix: u
         if let Some(parent) = node.parent {
             draft.receive((parent + root) % n, piece.clone());
         }
-        if is_cut { draft.turn_behind_piece() } else { draft.turn() }
+        if is_cut {
+            draft.turn_behind_piece()
+        } else {
+            draft.turn()
+        }
         // The largest subtree has the longest way.
         for (child, _) in node.children.iter().rev() {
             draft.send((child + root) % n, piece.clone());

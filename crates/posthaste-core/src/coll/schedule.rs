@@ -420,7 +420,9 @@ impl Place {
                 self.next += 1;
                 match step {
                     Step::Fence if self.lists.is_quiet() => continue,
-                    Step::Turn | Step::Piece if self.lists.is_quiet() || self.has_received(plan, engine) => continue,
+                    Step::Turn | Step::Piece if self.lists.is_quiet() || self.has_received(plan, engine) => {
+                        continue;
+                    }
                     Step::Fence | Step::Turn | Step::Piece => break,
 
                     Step::Receive { .. } if self.given_up => {}

@@ -3,9 +3,10 @@
 use super::data::allgather;
 use super::*;
 use crate::buffer::OwnedBuf;
+use crate::coll::bcast::by_tree;
+use crate::coll::choose;
 use crate::coll::label::Function;
 use crate::coll::plan::Draft;
-use crate::coll::{bcast, choose};
 use crate::datatype::Segment;
 use crate::pt2pt::contexts::{Membership, Name};
 
@@ -62,7 +63,7 @@ fn counts_that_differ_in_a_broadcast_in_pieces_are_errors() {
                 let statuses = room.run(|team, rank| {
                     let mut draft = Draft::new(team, Function::Bcast, 8);
                     let data = Segment::contiguous(bufs[rank as usize].user_buf(), len(rank));
-                    bcast::by_tree(&mut draft, &data, 0, radix);
+                    by_tree(&mut draft, &data, 0, radix);
                     Ok(draft.done())
                 });
                 for rank in 0..n {
