@@ -181,6 +181,11 @@ impl Methods {
         leading_to!(self, peer, |method, at| method.exclude(at))
     }
 
+    /// Whether the network may still do something to memory on account of a peer that is lost: see [`Method::is_moving`].
+    pub fn is_moving(&mut self, peer: Peer) -> bool {
+        leading_to!(self, peer, |method, at| method.is_moving(at))
+    }
+
     /// The time, by the clock of the simulated network where there is one.
     pub fn now(&self) -> Duration {
         self.all.sim.as_ref().map_or_else(machine::now, Sim::now)
@@ -323,6 +328,11 @@ impl Methods {
     /// Ends that.
     pub fn forget(&mut self, to: Peer, owner: Owner) {
         leading_to!(self, to, |method, _at| method.forget(owner));
+    }
+
+    /// The same for a peer that is lost: see [`Method::revoke`].
+    pub fn revoke(&mut self, to: Peer, owner: Owner) {
+        leading_to!(self, to, |method, _at| method.revoke(owner));
     }
 
     /// Ends that for all peers.
