@@ -287,11 +287,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// A turn behind the receive of a piece of data: see [`choose::pieces`].
+    /// A turn behind the receive of a piece of data: twice, by which it is known ([`Plan::comes_in_pieces`]).
     pub(super) fn turn_behind_piece(&mut self) {
-        if !matches!(self.plan.steps.last(), None | Some(Step::Fence | Step::Piece)) {
-            self.plan.steps.push(Step::Piece);
+        if let Some(Step::Receive { .. }) = self.plan.steps.last() {
+            self.plan.steps.extend([Step::Turn, Step::Turn]);
         }
+        self.turn();
     }
 
     pub(super) fn copy(&mut self, from: Segment, to: Segment) {

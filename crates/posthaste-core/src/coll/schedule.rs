@@ -45,8 +45,6 @@ pub(super) enum Step {
     Fence,
     /// Waits for the receives among them.
     Turn,
-    /// The same behind the receive of a piece of data: its length says whether another one follows.
-    Piece,
     /// `inout = input op inout`.
     Combine { input: UserBuf, inout: UserBuf, count: u64 },
     /// Moves bytes between buffers of this process.
@@ -403,9 +401,7 @@ impl Place {
                 }
             }
             if !self.settle(plan, engine) {
-                // The rest of somebody's pieces is to be received.
-                let is_surplus = !self.lists.awaited.is_empty();
-                if is_surplus || self.gives_up(plan, engine, methods) {
+                if self.gives_up(plan, engine, methods) {
                     continue;
                 }
                 return false;
@@ -420,10 +416,10 @@ impl Place {
                 self.next += 1;
                 match step {
                     Step::Fence if self.lists.is_quiet() => continue,
-                    Step::Turn | Step::Piece if self.lists.is_quiet() || self.has_received(plan, engine) => {
+                    Step::Turn if self.lists.is_quiet() || self.has_received(plan, engine) => {
                         continue;
                     }
-                    Step::Fence | Step::Turn | Step::Piece => break,
+                    Step::Fence | Step::Turn => break,
 
                     Step::Receive { .. } if self.given_up => {}
                     Step::Receive { segment, .. } => {
@@ -555,9 +551,9 @@ impl Place {
     fn settle(&mut self, plan: &Plan, engine: &mut Engine) -> bool {
         while let Some(Outstanding { id, step, aside }) = self.lists.outstanding.get_mut(self.settled) {
             if is_under_way(engine, *id) {
-                let step = plan.steps.get(self.next.wrapping_sub(1));
-                let is_turn = matches!(step, Some(Step::Turn | Step::Piece));
-                return is_turn && self.has_received(plan, engine);
+                let is_turn = matches!(plan.steps.get(self.next.wrapping_sub(1)), Some(Step::Turn));
+                // The rest of somebody's pieces is to be received.
+                return is_turn && (self.has_received(plan, engine) || !self.lists.awaited.is_empty());
             }
             let (step, aside) = (*step, aside.take());
             if let Some(request) = engine.requests.remove(*id) {
@@ -628,7 +624,7 @@ impl Place {
                 let id = staging::copy(engine, *direction, runs)?;
                 self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
             }
-            Step::Receive { .. } | Step::Fence | Step::Turn | Step::Piece => {}
+            Step::Receive { .. } | Step::Fence | Step::Turn => {}
         }
         Ok(())
     }
@@ -652,19 +648,25 @@ impl Place {
         if !segment.is_combined_in_place() || aside.is_some() {
             engine.counts.add(Counter::CollectiveCopied, status.bytes);
         }
+        if status.error.is_none() && status.bytes == segment.len() {
+            if let Some(mut aside) = aside {
+                aside.into.unpack(aside.memory.source());
+            }
+            return;
+        }
+        self.differs(plan, step, (*from, segment.len()), status);
+    }
+
+    /// A message has not gone well, or is not as long as planned.
+    #[cold]
+    fn differs(&mut self, plan: &Plan, step: usize, (from, expected): (u32, u64), status: Status) {
         let mut sent = status.bytes;
         let error = match status.error {
-            None if status.bytes == segment.len() => {
-                if let Some(mut aside) = aside {
-                    aside.into.unpack(aside.memory.source());
-                }
-                return;
-            }
-            None => differ(plan, *from, status.bytes, segment.len(), ErrorClass::NotSame),
+            None => differ(plan, from, sent, expected, ErrorClass::NotSame),
             Some(error) => match error.cause() {
                 Cause::Truncated { sent: all, room } => {
                     sent = *all;
-                    differ(plan, *from, sent, *room, ErrorClass::Truncate)
+                    differ(plan, from, sent, *room, ErrorClass::Truncate)
                 }
                 _ if error.class() == ErrorClass::Type => {
                     Error::other(ErrorClass::Type, format!("{}: {error}", plan.name))
@@ -672,10 +674,8 @@ impl Place {
                 _ => error,
             },
         };
-        if matches!(error.class(), ErrorClass::NotSame | ErrorClass::Truncate)
-            && matches!(plan.steps.get(step + 1), Some(Step::Piece))
-        {
-            self.expect_pieces(step, segment.len(), sent);
+        if matches!(error.class(), ErrorClass::NotSame | ErrorClass::Truncate) && plan.comes_in_pieces(step) {
+            self.expect_pieces(step, expected, sent);
         }
         self.failed(error);
     }
@@ -711,6 +711,11 @@ fn is_under_way(engine: &Engine, id: RequestId) -> bool {
 }
 
 impl Plan {
+    /// Whether a receive is that of a piece of data, whose length says whether another one follows: see [`choose::pieces`].
+    fn comes_in_pieces(&self, receive: usize) -> bool {
+        matches!(self.steps[receive..], [_, Step::Turn, Step::Turn, ..])
+    }
+
     fn pattern(&self, from: u32) -> Pattern {
         Pattern { context: self.context, source: from as i32, tag: self.tag }
     }

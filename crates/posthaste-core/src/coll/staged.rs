@@ -81,7 +81,7 @@ fn touched(plan: &Plan, step: &Step) -> (Vec<Segment>, Vec<Segment>) {
             let array = |buf| Segment::new(buf, *count, datatype);
             (vec![array(*input), array(*inout)], vec![array(*inout)])
         }
-        Step::Fence | Step::Turn | Step::Piece | Step::Stage { .. } => (Vec::new(), Vec::new()),
+        Step::Fence | Step::Turn | Step::Stage { .. } => (Vec::new(), Vec::new()),
     }
 }
 
@@ -146,7 +146,7 @@ fn relocate(step: &mut Step, mirrors: &[Mirror], reduced: Option<&Datatype>) {
                 }
             }
         }
-        Step::Fence | Step::Turn | Step::Piece | Step::Stage { .. } => {}
+        Step::Fence | Step::Turn | Step::Stage { .. } => {}
     }
 }
 

@@ -19,8 +19,9 @@
 //!   ([`Event::Arriving`]); a receive that the engine opens before the next poll ([`Methods::receive_arriving`]) takes
 //!   the data, else the method stores it and hands it over ([`Event::Arrived`]).
 //! * [`Methods::poll`] reports what happened.
-//! * A method says once that it has lost a peer ([`Event::PeerDown`]). Messages to that peer find no room from then on;
-//!   everything else towards it disappears. The same holds for a peer that the engine takes for lost ([`Methods::exclude`]).
+//! * A method says that it has lost a peer ([`Event::PeerDown`]), and again when its network has done what was under way
+//!   ([`Methods::is_moving`]). Messages to that peer find no room from then on; everything else towards it disappears. The same holds
+//!   for a peer that the engine takes for lost ([`Methods::exclude`]).
 //! * A method may let short packets gather; [`Methods::flush_gathered`] sends them, and so does every poll.
 //!
 //! What must stay true: packets between two processes stay in order; a segment handed to a method comes back

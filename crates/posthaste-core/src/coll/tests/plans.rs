@@ -85,7 +85,7 @@ impl Member {
         while let Some(step) = self.plan.steps.get(self.next) {
             self.next += 1;
             match step {
-                Step::Fence | Step::Turn | Step::Piece => break,
+                Step::Fence | Step::Turn => break,
                 Step::Receive { .. } => self.open.push_back(self.next - 1),
                 Step::Send { to, segment } => {
                     let mut bytes = vec![0; segment.len() as usize];
