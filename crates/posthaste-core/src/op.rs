@@ -7,6 +7,8 @@
 //! equal values minloc and maxloc keep the lower index. Which operation is allowed on which type is decided
 //! in [`Op::check`] and [`Op::check_strict`] and nowhere else.
 
+mod inside;
+
 use crate::buffer::{
     Base, Element, Equivalence, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_packed,
     combine_slices,
@@ -15,12 +17,13 @@ use crate::datatype::{Builtin, Class, Combination, Datatype, Kind, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::named::Named;
 use posthaste_os::mem::Source;
-use std::cell::Cell;
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitXor};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+
+pub(crate) use inside::panics_inside;
+pub use inside::{calling, is_called, leaves_by_panic};
 
 /// A reduction operation. Cheap to clone; clones are the same operation.
 #[derive(Clone, Debug)]
@@ -61,26 +64,6 @@ struct User {
     commutative: bool,
 }
 
-thread_local! {
-    /// Whether the thread is in the function of an operation. Of each copy of the code its own: it is marked by the copy that the
-    /// function calls.
-    static IS_CALLED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Calls the function of an operation. The thread may be inside an engine meanwhile, where the function must not come: it
-/// communicates with nobody (MPI-5.0 §6.9.5).
-pub fn calling(function: impl FnOnce()) {
-    let before = IS_CALLED.replace(true);
-    function();
-    IS_CALLED.set(before);
-}
-
-/// Whether the calling thread is in the function of an operation.
-#[inline]
-pub fn is_called() -> bool {
-    IS_CALLED.get()
-}
-
 /// A user's function on slices of one Rust type, which is reached through that of the operands.
 type SliceFunction = dyn Fn(UserBuf, UserBuf, u64) + Send + Sync;
 
@@ -106,11 +89,7 @@ impl Typed {
 
     /// A panic of the function ends here, because the peers wait for what comes next.
     fn apply(&self, input: UserBuf, inout: UserBuf, count: u64) -> Result<()> {
-        catch_unwind(AssertUnwindSafe(|| (self.function)(input, inout, count))).map_err(|panic| {
-            let said = panic.downcast_ref::<&str>().copied();
-            let said = said.or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
-            Error::other(ErrorClass::Op, format!("the function of the operation panicked: {said}"))
-        })
+        inside::caught(|| (self.function)(input, inout, count))
     }
 }
 

@@ -243,7 +243,7 @@ fn is_inside() -> ! {
         say(format_args!("{why}"));
         std::process::abort();
     }
-    panic!("{why}")
+    op::panics_inside(why)
 }
 
 /// How it stands with the VCIs that a thread is not at home in.

@@ -9,7 +9,7 @@ mod common;
 use common::{PATIENCE, Said, finish, marked, mpiexec, read_lines, said, send, unique, wait_for};
 use nix::sys::signal::Signal;
 use posthaste_pmi::launcher::Launcher;
-use posthaste_pmi::spawning::{Spawning, Spec};
+use posthaste_pmi::spawning::{PARENTS_PORT, Spawning, Spec};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -124,6 +124,26 @@ fn parent(role: &str) {
         "universe" => {
             eprintln!("word universe {:?} {:?}", launcher.universe_size().unwrap(), launcher.application());
         }
+        "paired" => {
+            for _ in 0..2 {
+                // Refused by whoever reads it, and by whoever would start it.
+                tell(&mut launcher, vec![Spec { count: 0, ..program("true") }]);
+                tell(&mut launcher, vec![program("/no/such/program")]);
+                let preput = vec![(PARENTS_PORT.into(), "here".into())];
+                let specs = vec![children("never come", 2, &[])];
+                let number = {
+                    let spawner = launcher.spawner().unwrap();
+                    spawner.spawn(&Spawning { specs, preput }).unwrap();
+                    spawner.started()
+                };
+                let mut lost = Ok(());
+                wait_for(PATIENCE, || {
+                    lost = launcher.spawner().unwrap().check_spawned(number);
+                    lost.is_err()
+                });
+                eprintln!("word lost {number} {lost:?}");
+            }
+        }
         "child" => {
             launcher.spawn(&request(vec![children(&extra, 2, &[])])).unwrap();
             // The children end first, or end us.
@@ -152,6 +172,9 @@ fn child(role: &str) {
             let folder = if folder.as_os_str() == "/" { "/" } else { "." };
             let application = launcher.application().unwrap();
             eprintln!("word child {rank} of {size} {port:?} {other:?} {application:?} {folder}");
+        }
+        "never come" => {
+            launcher.left_for_us(PARENTS_PORT).unwrap();
         }
         "late code" => {
             launcher.finalize().unwrap();
@@ -223,6 +246,24 @@ fn what_cannot_be_spawned_is_an_error_for_the_one_who_asked_and_nobody_else() {
             let last = refused(extra, hosts);
             assert!(last.starts_with("word refused spawn of ") && last.contains(part), "{extra}: {last}");
         }
+    }
+}
+
+#[test]
+fn a_job_that_is_lost_is_told_from_those_that_were_refused() {
+    for hosts in HOSTS {
+        let said = play("paired", 1, hosts);
+        assert_eq!(said.code, 0, "{said:?}");
+        let words = words(&said);
+        let [first, second, refused @ ..] = &words[..] else { panic!("{said:?}") };
+        for (number, line) in [(1, first), (2, second)] {
+            assert!(line.starts_with(&format!("word lost {number} Err(")), "{said:?}");
+            assert!(line.contains("ended before they met those who asked for them"), "{said:?}");
+        }
+        assert!(
+            refused.len() == 4 && refused.iter().all(|line| line.starts_with("word refused ")),
+            "{said:?}"
+        );
     }
 }
 

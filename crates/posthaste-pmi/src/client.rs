@@ -267,8 +267,8 @@ pub struct Client<S = Connection> {
     is_asked: bool,
     /// That answer, when it came while another one was waited for.
     heard: Option<String>,
-    /// How many requests for processes there were, and of which of them some have ended too early, and why.
-    asked: u32,
+    /// How many requests for processes were granted, and of which of them some have ended too early, and why.
+    started: u32,
     lost: Vec<(u32, String)>,
     /// How long the launcher has to answer, where that is limited.
     patience: Option<Duration>,
@@ -297,12 +297,11 @@ impl Client {
         Self::new(Connection(File::from(socket)), 0, 1)
     }
 
-    /// Whether those who answered to request number `asked` for processes may still come to meet this one: what the launcher has
-    /// said meanwhile is read, and nothing is waited for.
+    /// Whether the processes of the job `started` ([`Client::started`]) may still come to meet this one. Nothing is waited for.
     ///
     /// # Errors
     /// One of them has ended, or the launcher has.
-    pub fn check_spawned(&mut self, asked: u32) -> Result<(), Error> {
+    pub fn check_spawned(&mut self, started: u32) -> Result<(), Error> {
         let command = "spawn";
         let mut piece = [0; 4096];
         loop {
@@ -317,7 +316,7 @@ impl Client {
         }
         // Nothing is expected; answers to others are kept for them.
         self.read_answer(command, "", |_| Ok(Ok(())))?;
-        match self.lost.iter().position(|(of, _)| *of == asked) {
+        match self.lost.iter().position(|(of, _)| *of == started) {
             Some(at) => Err(Error::CannotSpawn(self.lost.swap_remove(at).1)),
             None => Ok(()),
         }
@@ -352,7 +351,7 @@ impl<S: Read + Write> Client<S> {
             lines: Reassembly::default(),
             is_asked: false,
             heard: None,
-            asked: 0,
+            started: 0,
             lost: Vec::new(),
             patience: None,
             rank,
@@ -478,13 +477,13 @@ impl<S: Read + Write> Client<S> {
             self.write(command, &block)?;
         }
         self.is_asked = true;
-        self.asked += 1;
         Ok(())
     }
 
-    /// How many requests for processes this connection has carried.
-    pub fn asked(&self) -> u32 {
-        self.asked
+    /// How many requests for processes were granted: the launcher counts the same, for both count its answers. Requests that were refused
+    /// have no number, because some are refused before they come to whoever counts.
+    pub fn started(&self) -> u32 {
+        self.started
     }
 
     /// Whether the launcher owes an answer to [`Client::ask_for`].
@@ -499,6 +498,7 @@ impl<S: Read + Write> Client<S> {
     pub fn hear_of(&mut self, request: &Spawning, is_readable: bool) -> Result<Option<Vec<i32>>, Error> {
         let heard = self.hear(request, is_readable);
         self.is_asked = matches!(heard, Ok(None));
+        self.started += u32::from(matches!(heard, Ok(Some(_))));
         heard
     }
 

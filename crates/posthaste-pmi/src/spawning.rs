@@ -262,9 +262,9 @@ pub const ANSWER: &str = "spawn_result";
 /// The command of what follows unasked when a process of the new job ends before it has met those who wait for it.
 pub const LOST: &str = "spawn_lost";
 
-/// What is said of the job that was asked for as number `asked`, from 1 on.
-pub fn lost(asked: u32, why: &str) -> Emit {
-    Emit::new(LOST).number("asked", asked).pair("msg", &sendable_words(why))
+/// What is said of the job number `started` of those that the one who hears it was told to run, from 1 on.
+pub fn lost(started: u32, why: &str) -> Emit {
+    Emit::new(LOST).number("asked", started).pair("msg", &sendable_words(why))
 }
 
 /// What an answer says for a request of `count` processes: the error code of each of them, or why none was started.

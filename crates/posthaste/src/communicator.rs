@@ -17,6 +17,7 @@ use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked};
 use posthaste_core::group::Comparison;
 use posthaste_core::ids::Peer;
 use posthaste_core::info::Info;
+use posthaste_core::op;
 use posthaste_core::world::{Buffered, World};
 
 use crate::error::{Error, Result};
@@ -202,7 +203,7 @@ impl<'u> Communicator<'u> {
         plan: Checked<(Schedule, Creation)>,
     ) -> Result<Option<Self>> {
         let (schedule, creation) = self.named(call, plan)?;
-        self.named(call, self.engine().run(schedule))?;
+        self.named(call, self.during(call, |engine| engine.run(schedule)))?;
         let made = self.named(call, self.engine().finish(creation))?;
         Ok(made.map(|comm| Self::new(self.universe, comm)))
     }
@@ -241,6 +242,28 @@ impl<'u> Communicator<'u> {
     #[inline]
     pub(crate) fn named<T>(&self, call: &'static str, result: Checked<T>) -> Result<T> {
         result.map_err(|cause| Error::new(call, Some(self.engine().rank() as usize), cause))
+    }
+
+    /// What the engine does for a call, which is named should that panic: the function of an operation must not make it.
+    #[inline(always)]
+    pub(crate) fn during<T>(&self, call: &'static str, does: impl FnOnce(&'u World) -> T) -> T {
+        let naming = Naming { call, engine: self.engine() };
+        let done = does(naming.engine);
+        std::mem::forget(naming);
+        done
+    }
+}
+
+/// Is dropped by a panic alone.
+struct Naming<'u> {
+    call: &'static str,
+    engine: &'u World,
+}
+
+impl Drop for Naming<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        op::leaves_by_panic(self.call, self.engine.rank() as usize);
     }
 }
 

@@ -75,7 +75,7 @@ impl<'u> Communicator<'u> {
     #[doc(alias = "MPI_Probe")]
     pub fn probe(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Result<Status> {
         let (from, tag) = self.named("probe", self.pattern(from.into(), tag.into()))?;
-        let status = self.engine().probe(self.core(), from, tag);
+        let status = self.during("probe", |engine| engine.probe(self.core(), from, tag));
         self.named("probe", status.map(|status| Status::of(&status)))
     }
 
@@ -98,7 +98,7 @@ impl<'u> Communicator<'u> {
     #[doc(alias = "MPI_Iprobe", alias = "immediate_probe")]
     pub fn probe_now(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Result<Option<Status>> {
         let (from, tag) = self.named("probe_now", self.pattern(from.into(), tag.into()))?;
-        let status = self.engine().iprobe(self.core(), from, tag);
+        let status = self.during("probe_now", |engine| engine.iprobe(self.core(), from, tag));
         self.named("probe_now", status.map(|status| status.map(|status| Status::of(&status))))
     }
 

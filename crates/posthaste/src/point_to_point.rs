@@ -238,7 +238,8 @@ impl Communicator<'_> {
     ) -> Result<(Vec<T>, Status)> {
         const CALL: &str = "receive_vec";
         let pattern = self.named(CALL, self.pattern(from.into(), tag.into()))?;
-        let message = self.named(CALL, self.engine().mprobe(self.core(), pattern.0, pattern.1))?;
+        let message =
+            self.named(CALL, self.during(CALL, |engine| engine.mprobe(self.core(), pattern.0, pattern.1)))?;
         Message::new(self, message).into_vec(CALL)
     }
 

@@ -1,13 +1,15 @@
 //! The collective operations on several ranks, against what a naive program computes.
 
+use std::cell::RefCell;
+
 use posthaste::{
-    Communicator, Counts, ErrorClass, Located, Operation, Plans, Reduction, Result, Topology, UserOperation,
-    balanced_sizes,
+    Communicator, Counts, ErrorClass, Located, Operation, Plans, Reduction, Result, Topology, Universe,
+    UserOperation, balanced_sizes,
 };
 
 mod common;
 
-use common::{BODY, build, launch, on_ranks, programs, run, text};
+use common::{BODY, build, launch, launch_with, on_ranks, programs, run, text};
 
 const LENGTHS: [usize; 5] = [0, 1, 3, 1000, 40_000];
 
@@ -424,6 +426,66 @@ fn started_again(world: &Communicator<'_>) -> Result<()> {
     Ok(())
 }
 
+thread_local! {
+    /// For functions of operations, which get none.
+    static UNIVERSE: RefCell<Option<Universe>> = const { RefCell::new(None) };
+}
+
+/// A function that looks at communication, which it must not do: who has made which call is said.
+fn function_probes(world: &Communicator<'_>) -> Result<()> {
+    let rank = world.rank();
+    UNIVERSE.set(Some(posthaste::init()?));
+    let wrong = Operation::from_fn(|_: &[u64], _: &mut [u64]| communicate("probe_now"), true);
+    let outcome = world.all_reduce(&[1], &mut [0], &wrong);
+    if let Err(error) = &outcome {
+        let (own, said) = (error.to_string(), format!(" in probe_now on rank {rank}: "));
+        assert!(own.starts_with(&format!("rank {rank}: all_reduce: ")) && own.contains(&said), "{own}");
+        assert!(own.contains("which it must not do"), "{own}");
+    }
+    assert!(world.all_reduce_one(u32::from(outcome.is_err()), Operation::Sum)? >= 1);
+    UNIVERSE.take().map_or(Ok(()), Universe::finalize)
+}
+
+fn communicate(call: &str) {
+    UNIVERSE.with_borrow(|universe| {
+        let world = universe.as_ref().expect("it is there").world();
+        let made = match call {
+            "barrier" => world.barrier(),
+            "MPI_Send" => world.send(&[1], 0, 3),
+            "MPI_Recv" => world.receive(&mut [0], 0, 3).map(drop),
+            "probe_now" => world.probe_now(0, 3).map(drop),
+            "receive" => {
+                let mut got = [0];
+                world.scope(|s| s.receive(&mut got, 0, 3).map(drop))
+            }
+            _ => world.all_reduce_one(1, Operation::Sum).map(drop),
+        };
+        made.expect("it is not made");
+    });
+}
+
+/// A call that is lent buffers cannot be left by a panic, so the process ends, and says before that which call it was.
+#[test]
+fn a_function_that_communicates_ends_the_job_and_its_call_is_named() {
+    const NAME: &str = "a_function_that_communicates_ends_the_job_and_its_call_is_named";
+    const CALL: &str = "POSTHASTE_TEST_CALL";
+    if std::env::var(BODY).is_ok_and(|asked| asked == NAME) {
+        let universe = posthaste::init().unwrap();
+        UNIVERSE.set(Some(posthaste::init().unwrap()));
+        let call = std::env::var(CALL).unwrap();
+        let wrong = Operation::from_fn(move |_: &[u64], _: &mut [u64]| communicate(&call), true);
+        let _ = universe.world().reduce(&[1], &mut [0], &wrong, 0);
+        return;
+    }
+    for call in ["barrier", "MPI_Send", "MPI_Recv", "receive", "all_reduce_one"] {
+        let output = launch_with(2, NAME, &[(CALL, call)]);
+        let said = text(&output);
+        assert!(!output.status.success(), "{said}");
+        let made = "the function of a reduction operation (MPI_Op_create) has made this call";
+        assert!(said.contains(&format!("rank 0: {call}: {made}")), "{said}");
+    }
+}
+
 fn function_panics(world: &Communicator<'_>) -> Result<()> {
     let picky = Operation::from_fn(
         |incoming: &[u64], result: &mut [u64]| {
@@ -450,6 +512,7 @@ fn function_panics(world: &Communicator<'_>) -> Result<()> {
         world.all_reduce(&good, &mut result, &picky)?;
         assert_eq!(result, vec![world.size() as u64; length]);
     }
+    function_probes(world)?;
     let error = world.reduce_local(&[13], &mut [1], &picky).unwrap_err();
     assert!(error.to_string().contains("a thirteen"), "{error}");
     Ok(())

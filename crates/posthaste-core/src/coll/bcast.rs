@@ -26,16 +26,22 @@ pub fn bcast(team: &Team, data: Operand<'_>, root: i32) -> Result<Schedule> {
 }
 
 /// Down a tree. What was planned before need not be over: the data comes when the root has it. Long data that has several levels to go
-/// comes in pieces, and while one comes those before it go on.
+/// comes in pieces, and while one comes those before it go on. Nothing is received after that, for who gets fewer pieces than it
+/// expects stops receiving.
 pub(super) fn by_tree(draft: &mut Draft<'_>, data: &Segment, root: u32, radix: u32) {
     let n = draft.n();
     let node = tree::place((draft.me() + n - root) % n, n, radix);
     draft.fence();
-    for piece in pieces(data, choose::piece(n, data.len(), radix)) {
+    let is_cut = choose::may_come_in_pieces(n, radix);
+    for piece in pieces(data, if is_cut { choose::pieces(data.len()) } else { 1 }) {
         if let Some(parent) = node.parent {
             draft.receive((parent + root) % n, piece.clone());
         }
-        draft.turn();
+        if is_cut {
+            draft.turn_behind_piece()
+        } else {
+            draft.turn()
+        }
         // The largest subtree has the longest way.
         for (child, _) in node.children.iter().rev() {
             draft.send((child + root) % n, piece.clone());
@@ -43,14 +49,23 @@ pub(super) fn by_tree(draft: &mut Draft<'_>, data: &Segment, root: u32, radix: u
     }
 }
 
-/// Data in pieces of so many packed bytes. Where it lies in memory it can be described in pieces; if it could not, the lengths of messages
-/// would differ, and everybody would be told.
-fn pieces(data: &Segment, len: u64) -> impl Iterator<Item = Segment> + '_ {
-    let piece = move |at: u64| match len == data.len() {
-        true => data.clone(),
-        false => data.part(at * len, (at + 1) * len).unwrap_or_else(|_| Segment::empty()),
+/// Data in so many pieces. Where it lies in memory it can be described in pieces; if it could not, it would end there, and everybody would
+/// be told.
+fn pieces(data: &Segment, count: u64) -> impl Iterator<Item = Segment> + '_ {
+    let mut is_over = false;
+    let piece = move |at: u64| {
+        let (from, to) = (at * choose::PIECE, data.len().min((at + 1) * choose::PIECE));
+        match count == 1 {
+            _ if is_over => None,
+            true => Some(data.clone()),
+            false if from == to => Some(Segment::empty()),
+            false => Some(data.part(from, to).unwrap_or_else(|_| {
+                is_over = true;
+                Segment::empty()
+            })),
+        }
     };
-    (0..data.len().div_ceil(len.max(1)).max(1)).map(piece)
+    (0..count).map_while(piece)
 }
 
 /// The root cuts the packed data into a block for every other member; they exchange their blocks.

@@ -16,8 +16,9 @@ const LONG_BCAST: u64 = 64 << 10;
 /// Shortest operand that is combined where it arrives, in bytes: of shorter ones the copy costs less than waiting for one after the
 /// other.
 const ON_ARRIVAL: u64 = 1 << 10;
-/// Pieces in which long data goes down a tree of several levels, in bytes: each fits into a bounce buffer.
-const PIECE: u64 = 32 << 10;
+/// Pieces in which long data goes down a tree of several levels, in bytes: each fits into a bounce buffer. No round number: data that is
+/// a multiple of it takes a message more.
+pub(super) const PIECE: u64 = (32 << 10) - 64;
 /// Block length from which on each block of an allgather takes the direct way.
 const DIRECT_BLOCK: u64 = 4 << 10;
 /// Most members that take it where CPUs are shared: the messages grow with the square.
@@ -152,9 +153,15 @@ pub(super) fn is_combined_on_arrival(bytes: u64) -> bool {
     bytes >= ON_ARRIVAL
 }
 
-/// Length of the pieces in which so many bytes go down a tree of this radix: inner members pass each piece on while the next one comes.
-pub(super) fn piece(n: u32, bytes: u64, radix: u32) -> u64 {
-    if n > radix && bytes >= 2 * PIECE { PIECE } else { bytes }
+/// Whether data may go down a tree of this radix in pieces: inner members pass each piece on while the next one comes.
+pub(super) fn may_come_in_pieces(n: u32, radix: u32) -> bool {
+    n > radix
+}
+
+/// In how many pieces so many bytes go there. All but the last one are of [`PIECE`] bytes and the last one is not, so that each tells
+/// whether others follow.
+pub(super) fn pieces(bytes: u64) -> u64 {
+    if bytes >= 2 * PIECE || bytes == PIECE { bytes / PIECE + 1 } else { 1 }
 }
 
 /// Radix of trees for short messages.

@@ -287,6 +287,14 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// A turn behind the receive of a piece of data: twice, by which it is known ([`Plan::comes_in_pieces`]).
+    pub(super) fn turn_behind_piece(&mut self) {
+        if let Some(Step::Receive { .. }) = self.plan.steps.last() {
+            self.plan.steps.extend([Step::Turn, Step::Turn]);
+        }
+        self.turn();
+    }
+
     pub(super) fn copy(&mut self, from: Segment, to: Segment) {
         if !from.is_empty() && !to.is_empty() {
             self.plan.steps.push(Step::Copy { from, to });

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::buffer::{Direction, OwnedBuf, UserBuf};
 use crate::coll::label::Label;
-use crate::coll::{plan, stray};
+use crate::coll::{choose, plan, stray};
 use crate::datatype::{self, Datatype, Segment};
 use crate::error::{Cause, Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
@@ -416,7 +416,9 @@ impl Place {
                 self.next += 1;
                 match step {
                     Step::Fence if self.lists.is_quiet() => continue,
-                    Step::Turn if self.lists.is_quiet() || self.has_received(plan, engine) => continue,
+                    Step::Turn if self.lists.is_quiet() || self.has_received(plan, engine) => {
+                        continue;
+                    }
                     Step::Fence | Step::Turn => break,
 
                     Step::Receive { .. } if self.given_up => {}
@@ -550,7 +552,8 @@ impl Place {
         while let Some(Outstanding { id, step, aside }) = self.lists.outstanding.get_mut(self.settled) {
             if is_under_way(engine, *id) {
                 let is_turn = matches!(plan.steps.get(self.next.wrapping_sub(1)), Some(Step::Turn));
-                return is_turn && self.has_received(plan, engine);
+                // The rest of somebody's pieces is to be received.
+                return is_turn && (self.has_received(plan, engine) || !self.lists.awaited.is_empty());
             }
             let (step, aside) = (*step, aside.take());
             if let Some(request) = engine.requests.remove(*id) {
@@ -645,23 +648,47 @@ impl Place {
         if !segment.is_combined_in_place() || aside.is_some() {
             engine.counts.add(Counter::CollectiveCopied, status.bytes);
         }
-        let error = match status.error {
-            None if status.bytes == segment.len() => {
-                if let Some(mut aside) = aside {
-                    aside.into.unpack(aside.memory.source());
-                }
-                return;
+        if status.error.is_none() && status.bytes == segment.len() {
+            if let Some(mut aside) = aside {
+                aside.into.unpack(aside.memory.source());
             }
-            None => differ(plan, *from, status.bytes, segment.len(), ErrorClass::NotSame),
+            return;
+        }
+        self.differs(plan, step, (*from, segment.len()), status);
+    }
+
+    /// A message has not gone well, or is not as long as planned.
+    #[cold]
+    fn differs(&mut self, plan: &Plan, step: usize, (from, expected): (u32, u64), status: Status) {
+        let mut sent = status.bytes;
+        let error = match status.error {
+            None => differ(plan, from, sent, expected, ErrorClass::NotSame),
             Some(error) => match error.cause() {
-                Cause::Truncated { sent, room } => differ(plan, *from, *sent, *room, ErrorClass::Truncate),
+                Cause::Truncated { sent: all, room } => {
+                    sent = *all;
+                    differ(plan, from, sent, *room, ErrorClass::Truncate)
+                }
                 _ if error.class() == ErrorClass::Type => {
                     Error::other(ErrorClass::Type, format!("{}: {error}", plan.name))
                 }
                 _ => error,
             },
         };
+        if matches!(error.class(), ErrorClass::NotSame | ErrorClass::Truncate) && plan.comes_in_pieces(step) {
+            self.expect_pieces(step, expected, sent);
+        }
         self.failed(error);
+    }
+
+    /// So many bytes have come where a piece of another length was expected: nothing more comes from there, or more than is planned,
+    /// which is received and dropped, or its sender would wait.
+    #[cold]
+    fn expect_pieces(&mut self, step: usize, expected: u64, sent: u64) {
+        if expected == choose::PIECE {
+            self.given_up = true;
+        } else if sent == choose::PIECE {
+            self.lists.awaited.push(Awaited { step, segment: Segment::empty() });
+        }
     }
 
     #[cold]
@@ -684,6 +711,11 @@ fn is_under_way(engine: &Engine, id: RequestId) -> bool {
 }
 
 impl Plan {
+    /// Whether a receive is that of a piece of data, whose length says whether another one follows: see [`choose::pieces`].
+    fn comes_in_pieces(&self, receive: usize) -> bool {
+        matches!(self.steps[receive..], [_, Step::Turn, Step::Turn, ..])
+    }
+
     fn pattern(&self, from: u32) -> Pattern {
         Pattern { context: self.context, source: from as i32, tag: self.tag }
     }

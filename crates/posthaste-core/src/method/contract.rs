@@ -119,6 +119,11 @@ pub trait Method {
     /// Ends that.
     fn forget(&mut self, _owner: Owner) {}
 
+    /// The same because the peer is lost, which may live: the memory is closed to it, and not kept open for the next message.
+    fn revoke(&mut self, owner: Owner) {
+        self.forget(owner);
+    }
+
     /// Reads memory of a peer; ends with [`Event::Over`].
     ///
     /// # Errors
@@ -169,6 +174,12 @@ pub trait Method {
     /// is forgotten. It is told so, as far as that is possible. Whether memory of this process may still be reached on account of
     /// it, until [`Event::PeerDown`] or until it says that it takes this process for lost, too. Done again it does nothing more.
     fn exclude(&mut self, peer: Self::To) -> bool;
+
+    /// Whether the network itself may still do something to memory of this process on account of a peer that is lost, whatever that
+    /// peer does. When it has ended that, there is an [`Event::PeerDown`] once more.
+    fn is_moving(&self, _peer: Self::To) -> bool {
+        false
+    }
 
     /// Whether nothing waits here that a sleeper would not be woken for.
     fn is_quiet(&self) -> bool {

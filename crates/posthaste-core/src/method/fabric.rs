@@ -1,15 +1,16 @@
 //! Networks with remote memory, by libfabric: packets from and into registered buffers, long messages by reads and writes.
 //!
 //! Parts: `card` says how a process can be reached; `link` keeps the packets of one peer in order; `transfer` moves
-//! long messages; `silence` finds out about peers that nothing is heard of. Seed 000 (VIA), seed 003 (RDMA Direct Get,
+//! long messages; `silence` finds out about peers that nothing is heard of; `farewell` tells a peer that it is taken for lost. Seed 000 (VIA), seed 003 (RDMA Direct Get,
 //! RDMA Direct Put, RDMA Pipeline).
 //!
 //! What must stay true: nothing here blocks, but for asking where a peer is, once; every packet bears the job's mark, its
 //! sender and a number, so that packets of others are dropped and those of a peer are looked at in order whatever order they
-//! arrive in; user memory is registered as long as the network may touch it; a peer that is lost is reported once, and what
-//! is still sent to it disappears.
+//! arrive in; user memory is registered as long as the network may touch it; a peer that is lost is reported, and once more when the
+//! network has done what was under way; what is still sent to it disappears, and what it might write to is closed.
 
 mod card;
+mod farewell;
 mod link;
 mod silence;
 mod transfer;
@@ -38,6 +39,7 @@ use crate::method::{
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Granted, HEADER, Packet, Part, RemoteMemory};
+use farewell::Farewell;
 use link::{Frame, Link, Mark, PREAMBLE, Turn};
 use silence::{Listening, Silence};
 use transfer::{Purpose, Transfers};
@@ -91,6 +93,7 @@ pub struct Fabric {
     done: VecDeque<Done>,
     lost: VecDeque<(Peer, Error)>,
     listening: Listening,
+    farewells: Vec<Farewell>,
     turns: Rarely,
     /// The endpoint itself is broken.
     broken: bool,
@@ -159,6 +162,7 @@ impl Fabric {
             done: VecDeque::new(),
             lost: VecDeque::new(),
             listening: Listening::new(config),
+            farewells: Vec::new(),
             turns: Rarely::default(),
             broken: false,
             is_leaving: false,
@@ -408,8 +412,9 @@ impl Fabric {
             self.endpoint.unclaim(slot);
         }
         self.waiting.retain(|other| *other != peer);
+        // Should it live, it may write there.
         for lease in self.windows.lose(peer) {
-            self.pinned.release(lease);
+            self.pinned.revoke(lease);
         }
         self.transfers.lose(peer);
     }
@@ -420,6 +425,10 @@ impl Fabric {
         self.broken = true;
         for peer in self.links.iter().map(|(peer, _)| peer).collect::<Vec<_>>() {
             self.lose(peer, &why.to_string());
+        }
+        // Of those that were lost before nothing more is heard, either.
+        for peer in self.transfers.peers() {
+            self.report(peer, &why.to_string());
         }
     }
 }
@@ -568,6 +577,12 @@ impl Method for Fabric {
         }
     }
 
+    fn revoke(&mut self, owner: Owner) {
+        if let Some(lease) = self.exposed.remove(&owner) {
+            self.pinned.revoke(lease);
+        }
+    }
+
     fn get(&mut self, from: Peer, transfer: Transfer) -> std::result::Result<(), Transfer> {
         self.start_transfer(from, transfer, Purpose::Get)
     }
@@ -614,7 +629,7 @@ impl Method for Fabric {
 
     /// Whether nothing waits here that a sleeper would not be woken for.
     fn is_quiet(&self) -> bool {
-        self.is_drained() && self.lost.is_empty() && self.endpoint.may_sleep()
+        self.is_drained() && self.lost.is_empty() && self.farewells.is_empty() && self.endpoint.may_sleep()
     }
 
     /// Whether everything handed over has left.
@@ -662,6 +677,9 @@ impl Method for Fabric {
         if !self.waiting.is_empty() {
             busy |= self.send_waiting();
         }
+        if !self.farewells.is_empty() {
+            busy |= self.send_farewells();
+        }
         if self.listening.is_time() {
             self.ask_the_silent();
         }
@@ -679,13 +697,13 @@ impl Method for Fabric {
 
     /// The network may be reading or writing for the peer: when it has ended that, the peer is reported.
     fn exclude(&mut self, peer: Peer) -> bool {
-        if self.links.get(peer).is_some_and(|link| !link.is_down())
-            && let Some(claim) = self.claim(peer, 0, Load::Control)
-        {
-            claim.write(&Emit::excluded(), None);
-        }
+        self.say_farewell(peer);
         self.shut(peer);
-        self.transfers.are_under_way(peer)
+        self.is_moving(peer)
+    }
+
+    fn is_moving(&self, peer: Peer) -> bool {
+        !self.broken && self.transfers.are_under_way(peer)
     }
 
     fn look_soon(&mut self) {

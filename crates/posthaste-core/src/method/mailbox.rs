@@ -32,6 +32,8 @@ struct Letter {
 pub struct Post {
     packets: HashMap<Peer, VecDeque<Letter>>,
     throttled: HashSet<(Peer, Peer)>,
+    /// Between whom the network is taken to be at work.
+    pub(crate) moving: HashSet<(Peer, Peer)>,
 }
 
 /// The mailboxes of all engines.
@@ -109,6 +111,10 @@ impl Method for Mailbox {
     fn exclude(&mut self, peer: Peer) -> bool {
         self.reassembly.lose(peer);
         self.excluded.insert(peer)
+    }
+
+    fn is_moving(&self, peer: Peer) -> bool {
+        self.office.lock().unwrap().moving.contains(&(self.me, peer))
     }
 
     fn is_drained(&self) -> bool {

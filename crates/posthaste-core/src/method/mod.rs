@@ -19,8 +19,9 @@
 //!   ([`Event::Arriving`]); a receive that the engine opens before the next poll ([`Methods::receive_arriving`]) takes
 //!   the data, else the method stores it and hands it over ([`Event::Arrived`]).
 //! * [`Methods::poll`] reports what happened.
-//! * A method says once that it has lost a peer ([`Event::PeerDown`]). Messages to that peer find no room from then on;
-//!   everything else towards it disappears. The same holds for a peer that the engine takes for lost ([`Methods::exclude`]).
+//! * A method says that it has lost a peer ([`Event::PeerDown`]), and again when its network has done what was under way
+//!   ([`Methods::is_moving`]). Messages to that peer find no room from then on; everything else towards it disappears. The same holds
+//!   for a peer that the engine takes for lost ([`Methods::exclude`]).
 //! * A method may let short packets gather; [`Methods::flush_gathered`] sends them, and so does every poll.
 //!
 //! What must stay true: packets between two processes stay in order; a segment handed to a method comes back
@@ -181,6 +182,11 @@ impl Methods {
         leading_to!(self, peer, |method, at| method.exclude(at))
     }
 
+    /// Whether the network may still do something to memory on account of a peer that is lost: see [`Method::is_moving`].
+    pub fn is_moving(&mut self, peer: Peer) -> bool {
+        leading_to!(self, peer, |method, at| method.is_moving(at))
+    }
+
     /// The time, by the clock of the simulated network where there is one.
     pub fn now(&self) -> Duration {
         self.all.sim.as_ref().map_or_else(machine::now, Sim::now)
@@ -323,6 +329,11 @@ impl Methods {
     /// Ends that.
     pub fn forget(&mut self, to: Peer, owner: Owner) {
         leading_to!(self, to, |method, _at| method.forget(owner));
+    }
+
+    /// The same for a peer that is lost: see [`Method::revoke`].
+    pub fn revoke(&mut self, to: Peer, owner: Owner) {
+        leading_to!(self, to, |method, _at| method.revoke(owner));
     }
 
     /// Ends that for all peers.

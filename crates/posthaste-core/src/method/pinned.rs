@@ -171,6 +171,12 @@ impl<R> Pinned<R> {
         }
     }
 
+    /// Gives a registration back that is to be ended, and not found again: it ends at once, unless others use it, too.
+    pub fn revoke(&mut self, lease: Lease) {
+        self.hide(lease.0);
+        self.release(lease);
+    }
+
     /// This memory has gone away, or may have.
     pub fn forget(&mut self, start: usize, end: usize) {
         while let Some((_, slot)) = self.overlapping(start, end) {
@@ -549,6 +555,23 @@ mod tests {
     }
 
     /// Real memory: a block that was freed and allocated again at the same address is registered again.
+    #[test]
+    fn what_is_revoked_ends_with_its_last_use_and_is_not_found_again() {
+        let mut pinned: Pinned<u8> = Pinned::new(LeavePinned::On, usize::MAX);
+        let page = pinned.page;
+        let register = |_, _| Ok((0, true));
+        let [first, second] = [(); 2].map(|()| pinned.acquire(page, page, true, register).unwrap());
+        assert_eq!((pinned.made, pinned.found), (1, 1));
+        pinned.revoke(first);
+        assert_eq!(pinned.bytes(), page, "the other one uses it");
+        let third = pinned.acquire(page, page, true, register).unwrap();
+        assert_eq!((pinned.made, pinned.found), (2, 1));
+        pinned.release(second);
+        assert_eq!(pinned.bytes(), page);
+        pinned.revoke(third);
+        assert_eq!(pinned.bytes(), 0);
+    }
+
     #[test]
     fn memory_that_was_freed_is_not_found() {
         let mut pinned: Pinned<()> = Pinned::new(LeavePinned::Auto, usize::MAX);

@@ -209,6 +209,11 @@ impl Wanted {
     fn counts(&self) -> usize {
         usize::from(!matches!(self, Self::Lock))
     }
+
+    /// Whether the method does it by itself.
+    pub(super) fn is_by_method(&self) -> bool {
+        matches!(self, Self::Placed(_) | Self::Fetched(_))
+    }
 }
 
 /// How much of something has left.

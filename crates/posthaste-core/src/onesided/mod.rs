@@ -283,8 +283,9 @@ impl OneSided {
         !self.waiting.is_empty()
     }
 
-    /// A peer is lost: everything towards it ends with the reason, and nothing begins any more.
-    pub fn lose(&mut self, peer: Peer, why: &Error) {
+    /// A peer is lost: everything towards it ends with the reason, and nothing begins any more. `moving`: the network may still be at
+    /// work on buffers of what the method does by itself, which ends when this is called again.
+    pub fn lose(&mut self, peer: Peer, why: &Error, moving: bool) {
         self.waiting.retain(|waiting| *waiting != peer);
         let traffic = self.traffic.get_or_make(peer, Traffic::default);
         traffic.lost = Some(why.clone());
@@ -293,7 +294,7 @@ impl OneSided {
             std::mem::take(&mut traffic.queue).into_iter().filter_map(Outgoing::ends_by_itself).collect();
         over.extend(
             self.asked
-                .extract_if(.., |_, asked| asked.peer == peer)
+                .extract_if(.., |_, asked| asked.peer == peer && !(moving && asked.wanted.is_by_method()))
                 .map(|(serial, asked)| (serial, asked.token)),
         );
         over.sort_unstable();

@@ -834,7 +834,7 @@ fn a_lock_is_granted_when_the_holder_is_done_or_gone() {
     });
     let (first, other, token) = if first == Some(0) { (0, 2, 2) } else { (2, 0, 3) };
     let why = Error::other(ErrorClass::ProcAborted, "gone");
-    at(&mut bench, 0, |onesided, _| onesided.lose(Peer(first), &why));
+    at(&mut bench, 0, |onesided, _| onesided.lose(Peer(first), &why, false));
     succeeds(&mut bench, other, token);
     at(&mut bench, other, |onesided, methods| {
         let stale = RemoteKey { generation: 77, ..key };

@@ -6,11 +6,14 @@
 //!   arrived     words of a message; the last ones make it whole
 //!   lost        a member has ended, which changes the tree of all agreements that are open
 //!   joined      what others said of a communicator before this process knew it
+//!   close       communicators that were freed: one more agreement, of which nobody is told
 //! ```
 //!
 //! What must stay true: a process contributes to an agreement when it has heard the outcome of the one before. So whoever has heard
 //! an outcome knows that all that are alive have heard all earlier ones, which may be forgotten; the last one is kept, because
-//! others may still depend on it, also when the communicator is freed. Who is lost by a decision is lost for this process, too,
+//! others may still depend on it, also when the communicator is freed. So its members agree once more then, when they come by: on
+//! that outcome nobody depends, so with it everything is forgotten. Who still waits for it is told that it is over, and otherwise keeps
+//! a little memory. Who is lost by a decision is lost for this process, too,
 //! whatever its method says, so that all members go on with the same ones; it is told, in case that it lives (`loss`).
 //!
 //! Does no I/O. MPIX_Comm_agree and MPIX_Comm_shrink in the proposals of the MPI forum's fault tolerance working group.
@@ -18,7 +21,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
 
-use crate::agreement::{Agreement, Contribution, Decision, Message, Outgoing, Proposal};
+use crate::agreement::{Agreement, Common, Contribution, Decision, Message, Outgoing, Proposal};
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
@@ -30,6 +33,8 @@ use crate::wire::{Emit, SAID, Said};
 
 /// Messages about communicators that this process does not know yet.
 const MOST_EARLY: usize = 1 << 16;
+/// Communicators of which it is remembered that their agreements are over: who does not know that yet soon asks.
+const MOST_CLOSED: usize = 1 << 10;
 /// Words of a message: no job has so many ranks.
 const MOST_WORDS: usize = 1 << 22;
 
@@ -42,6 +47,8 @@ pub enum Purpose {
     Bits(Arc<OnceLock<Decision>>),
     /// It goes here as it is.
     Whole(Arc<OnceLock<Decision>>),
+    /// Nowhere: the communicator was freed, and this was its last one.
+    Closing,
 }
 
 /// The agreements of one VCI.
@@ -51,6 +58,9 @@ pub struct Agreements {
     /// The words so far of a message that is not whole.
     partial: HashMap<Peer, Vec<u32>>,
     early: Vec<Early>,
+    /// Communicators whose agreements are over, with the number of the last one, and in the order in which that came.
+    closed: HashMap<ContextId, u32>,
+    closings: VecDeque<ContextId>,
     /// Peers to whom something was said because this process waits for them: of a process to which nobody has a way, nobody
     /// hears that it has ended.
     greeted: HashSet<Peer>,
@@ -77,12 +87,15 @@ struct Series {
     own: VecDeque<Own>,
     /// The last one that is decided, and those that are open.
     parts: BTreeMap<u32, Agreement>,
+    /// The last one of its own is there.
+    is_closing: bool,
 }
 
 #[derive(Debug)]
 struct Own {
     contribution: Contribution,
-    request: RequestId,
+    /// None of the last one.
+    request: Option<RequestId>,
     purpose: Purpose,
 }
 
@@ -112,6 +125,7 @@ pub fn agree(
         return Err(Error::other(ErrorClass::Intern, "the engine does not know the communicator"));
     };
     let request = engine.requests.insert(Request::new(State::Agreeing(context.collective())))?;
+    close(engine);
     engine.counts.add(Counter::Agreements, 1);
     let (failed, acknowledged) = engine.failed(context);
     let acknowledged =
@@ -119,16 +133,32 @@ pub fn agree(
     let series = engine.agreements.series(context, members);
     series.begun += 1;
     let contribution = Contribution { flags, acknowledged, proposal };
-    series.own.push_back(Own { contribution, request, purpose });
+    series.own.push_back(Own { contribution, request: Some(request), purpose });
     go_on(engine, context);
     Ok(request)
+}
+
+/// Takes part in the last agreement of communicators that were freed.
+fn close(engine: &mut Engine) {
+    let is_left = |series: &Series| series.members.is_freed() && !series.is_closing;
+    let left = engine.agreements.of.iter_mut().filter(|(_, series)| is_left(series));
+    let mut closing: Vec<ContextId> = Vec::new();
+    for (context, series) in left {
+        series.is_closing = true;
+        series.begun += 1;
+        let own = Own { contribution: Contribution::default(), request: None, purpose: Purpose::Closing };
+        series.own.push_back(own);
+        closing.push(*context);
+    }
+    closing.sort_unstable_by_key(|context| context.0);
+    closing.into_iter().for_each(|context| go_on(engine, context));
 }
 
 impl Engine {
     /// Which agreement of its communicator a request waits for, counted from 1; 0 if for none.
     pub fn agreement_of(&self, id: RequestId) -> i32 {
         let place = |series: &Series| {
-            let ahead = series.own.iter().position(|own| own.request == id)?;
+            let ahead = series.own.iter().position(|own| own.request == Some(id))?;
             Some(series.decided as i32 + ahead as i32 + 1)
         };
         self.agreements.of.values().find_map(place).unwrap_or(0)
@@ -138,7 +168,32 @@ impl Engine {
 impl Agreements {
     fn series(&mut self, context: ContextId, members: Arc<Membership>) -> &mut Series {
         let (parts, own) = (BTreeMap::new(), VecDeque::new());
-        self.of.entry(context).or_insert(Series { members, begun: 0, decided: 0, own, parts })
+        self.of.entry(context).or_insert(Series {
+            members,
+            begun: 0,
+            decided: 0,
+            own,
+            parts,
+            is_closing: false,
+        })
+    }
+
+    /// Everything about a communicator is forgotten, but that it is.
+    fn closed(&mut self, context: ContextId, last: u32) {
+        self.of.remove(&context);
+        self.closed.insert(context, last);
+        self.closings.push_back(context);
+        if self.closings.len() > MOST_CLOSED
+            && let Some(oldest) = self.closings.pop_front()
+        {
+            self.closed.remove(&oldest);
+        }
+    }
+
+    /// How many communicators something is kept of, and how many messages of unknown ones.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> (usize, usize) {
+        (self.of.len(), self.early.len())
     }
 }
 
@@ -183,13 +238,14 @@ fn end(engine: &mut Engine, context: ContextId, decision: Decision) {
     }
     match purpose {
         Purpose::Flags(mut flags) => {
-            if engine.requests.get(request).is_some() {
+            if request.is_some_and(|request| engine.requests.get(request).is_some()) {
                 flags.unpack(decision.common.flags.to_ne_bytes()[..].into());
             }
         }
         Purpose::Bits(outcome) | Purpose::Whole(outcome) => _ = outcome.set(decision),
+        Purpose::Closing => engine.agreements.closed(context, decided),
     }
-    if engine.requests.get(request).is_some() {
+    if let Some(request) = request.filter(|request| engine.requests.get(*request).is_some()) {
         engine.complete(request, status);
     }
     for peer in lost {
@@ -225,6 +281,9 @@ pub(crate) fn arrived(engine: &mut Engine, from: Peer, said: &Said<'_>) {
 }
 
 fn heard(engine: &mut Engine, from: Peer, context: ContextId, serial: u32, message: Message) {
+    if let Some(last) = engine.agreements.closed.get(&context) {
+        return is_closed(engine, from, context, (serial, *last), &message);
+    }
     let known = engine.contexts.get(context.collective()).cloned();
     let Engine { agreements, losses, counts, .. } = engine;
     let series = match (agreements.of.contains_key(&context), known) {
@@ -250,6 +309,23 @@ fn heard(engine: &mut Engine, from: Peer, context: ContextId, serial: u32, messa
     go_on(engine, context);
 }
 
+/// All that are alive have heard the outcomes of a communicator that has been freed. Who has not heard that may forget them, too.
+#[cold]
+fn is_closed(
+    engine: &mut Engine,
+    from: Peer,
+    context: ContextId,
+    (serial, last): (u32, u32),
+    message: &Message,
+) {
+    if serial != last || matches!(message, Message::Decided(_)) {
+        return engine.counts.add(Counter::StalePackets, 1);
+    }
+    let common = Common { flags: 0, acknowledged: true };
+    let over = Message::Decided(Decision { common, proposal: [0; 2], lost: Vec::new() });
+    say_to(engine, from, context, serial, &over);
+}
+
 /// This process knows a communicator from now on.
 pub(super) fn joined(engine: &mut Engine, context: ContextId) {
     let context = context.point_to_point();
@@ -257,6 +333,7 @@ pub(super) fn joined(engine: &mut Engine, context: ContextId) {
     for Early { from, serial, message, .. } in early.collect::<Vec<_>>() {
         heard(engine, from, context, serial, message);
     }
+    close(engine);
 }
 
 /// A process is lost, and all that it said has come.
@@ -301,9 +378,13 @@ fn say(engine: &mut Engine, context: ContextId, serial: u32, out: Vec<Outgoing>)
     for (rank, message) in out {
         let series = engine.agreements.of.get(&context);
         let Some(to) = series.and_then(|series| series.members.group().peer(rank)) else { continue };
-        let words = message.words();
-        for from in (0..words.len()).step_by(SAID) {
-            engine.ask(Action::Control(to, Emit::agreement(context, serial, &words[from..])));
-        }
+        say_to(engine, to, context, serial, &message);
+    }
+}
+
+fn say_to(engine: &mut Engine, to: Peer, context: ContextId, serial: u32, message: &Message) {
+    let words = message.words();
+    for from in (0..words.len()).step_by(SAID) {
+        engine.ask(Action::Control(to, Emit::agreement(context, serial, &words[from..])));
     }
 }

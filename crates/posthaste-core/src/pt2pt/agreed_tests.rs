@@ -73,6 +73,10 @@ impl Job {
 
     /// Everybody alive agrees once: each begins at a random time. Gives the decision of all, and how each request ended.
     fn agree(&mut self) -> (Decision, Vec<(usize, Status)>) {
+        self.agree_on(WORLD)
+    }
+
+    fn agree_on(&mut self, context: ContextId) -> (Decision, Vec<(usize, Status)>) {
         let n = self.n();
         let mut begun: Vec<Option<(RequestId, Arc<OnceLock<Decision>>)>> = vec![None; n];
         let mut over: Vec<Option<Status>> = vec![None; n];
@@ -87,7 +91,7 @@ impl Job {
                     let decision = Arc::new(OnceLock::new());
                     let (flags, purpose) = (!(1 << (at % 31)), Purpose::Whole(decision.clone()));
                     let Vci { engine, methods, .. } = &mut self.bench.vcis[at];
-                    let id = agreed::agree(engine, WORLD, flags, [at as u64, 7], purpose).expect("room");
+                    let id = agreed::agree(engine, context, flags, [at as u64, 7], purpose).expect("room");
                     action::perform_asked(engine, methods);
                     begun[at] = Some((id, decision));
                 }
@@ -129,11 +133,19 @@ impl Job {
 
 /// The engine knows the members of the world.
 fn know(vci: &mut Vci, me: usize, n: usize) {
+    know_as(WORLD, vci, me, n);
+}
+
+/// It knows the same members by another communicator.
+fn know_as(context: ContextId, vci: &mut Vci, me: usize, n: usize) -> Arc<Membership> {
     let members = Membership::new(Name::default(), Arc::new(Group::range(0, n as u32)), me as i32);
-    let engine = &mut vci.engine;
-    for context in [WORLD, WORLD.collective(), WORLD.partitioned()] {
+    let Vci { engine, methods, .. } = vci;
+    for context in [context, context.collective(), context.partitioned()] {
         engine.contexts.learn(context, members.clone(), &engine.matching, &engine.requests);
     }
+    revoked::joined(engine, methods, context);
+    action::perform_asked(engine, methods);
+    members
 }
 
 /// Runs a story, and says what it was if it fails.
@@ -209,6 +221,44 @@ fn an_early_contribution_is_kept() {
         (0..200).for_each(|_| job.step());
     }
     assert!(ids.iter().all(|(at, id)| job.bench.take(*at, *id).is_some_and(|status| status.error.is_none())));
+}
+
+/// What was agreed on on communicators that were freed is forgotten, and what comes late of it does no harm, whoever ends meanwhile.
+#[test]
+fn a_freed_communicator_keeps_no_agreement() {
+    const ROUNDS: u32 = 12;
+    for seed in 0..60_u64 {
+        let draw = |n: u64, below: usize| (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> n) as usize % below;
+        let n = 2 + draw(7, 6);
+        let weather = if seed % 2 == 0 { ROUGH } else { CALM };
+        let end = (draw(13, n), draw(3, 40 * n * ROUNDS as usize));
+        let ends: &[(usize, usize)] = if seed % 3 == 0 { &[] } else { &[end] };
+        told(&format!("seed {seed}: {n} engines, ends {ends:?}"), || {
+            let mut job = Job::new(seed, n, weather, ends);
+            for round in 0..ROUNDS {
+                let count = ContextId::FIRST_COUNT + round * ContextId::STEP;
+                let context = ContextId::allocated(0, 0, count).expect("a small count");
+                let mut members = Vec::new();
+                for at in job.alive() {
+                    members.push(know_as(context, &mut job.bench.vcis[at], at, n));
+                    (0..job.bench.network.random(20)).for_each(|_| job.step());
+                }
+                for _ in 0..job.bench.network.random(3) {
+                    job.agree_on(context);
+                }
+                members.iter().for_each(|members| members.free());
+            }
+            for at in job.alive() {
+                let context = ContextId::allocated(1, 0, ContextId::FIRST_COUNT).expect("a small count");
+                know_as(context, &mut job.bench.vcis[at], at, n);
+            }
+            (0..4000 * n).for_each(|_| job.step());
+            for at in job.alive() {
+                let (communicators, early) = job.bench.vcis[at].engine.agreements.kept();
+                assert_eq!((communicators, early), (0, 0), "at {at}");
+            }
+        });
+    }
 }
 
 /// One engine revokes and may end in the middle of saying so: if anybody alive has heard of it, all do, and nothing hangs.

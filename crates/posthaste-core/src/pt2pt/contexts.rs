@@ -93,6 +93,11 @@ impl Membership {
         self.freed.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it is.
+    pub fn is_freed(&self) -> bool {
+        self.freed.load(Ordering::Relaxed)
+    }
+
     /// The communicator's name, empty when it has none.
     pub fn name(&self) -> String {
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()

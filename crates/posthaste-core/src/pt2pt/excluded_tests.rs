@@ -6,14 +6,18 @@ use std::sync::{Arc, OnceLock};
 use crate::agreement::Decision;
 use crate::buffer::OwnedBuf;
 use crate::config::{Config, LongProtocol};
-use crate::error::ErrorClass;
+use crate::error::{Error, ErrorClass};
 use crate::group::Group;
 use crate::ids::{ContextId, Peer, RequestId};
+use crate::method::mailbox::{Mailbox, PostOffice};
+use crate::method::{Methods, Route, Routes};
 use crate::progress::Vci;
 use crate::pt2pt::action;
 use crate::pt2pt::agreed::{self, Purpose};
 use crate::pt2pt::contexts::{Membership, Name};
+use crate::pt2pt::loss;
 use crate::pt2pt::send::Started;
+use crate::request::State;
 use crate::testing::{Bench, CALM, ROUGH};
 
 const WORLD: ContextId = ContextId::WORLD;
@@ -145,4 +149,44 @@ fn what_was_announced_is_forgotten() {
             assert!(story.bench.finish(at, *id).error.is_none());
         }
     }
+}
+
+/// The network may be writing into a buffer when its peer is lost, however that is heard of: the receive ends when it has come back,
+/// and so does what the method reads by itself for a window; the rest ends at once.
+#[test]
+fn a_receive_that_the_network_writes_into_waits_for_it() {
+    let office = PostOffice::default();
+    let config = Config { eager_limit: 64, ..Config::default() };
+    let mut bench = Bench::over_mailboxes(1, 2, &config);
+    for (me, vci) in (0..).zip(&mut bench.vcis) {
+        let routes = Routes::new(2, Route::Mailbox).with(Peer(me), Route::Loopback);
+        vci.methods = Methods::new(routes, Peer(me)).with(Some(Mailbox::new(Peer(me), office.clone())));
+    }
+    let [into, data, other] = [(); 3].map(|()| filled(1));
+    let begun = bench.recv(0, 1, 5, &into);
+    let posted = bench.recv(0, 1, 6, &other);
+    bench.send(1, 0, 5, &data, false);
+    let is_begun = |bench: &Bench| {
+        let request = bench.vcis[0].engine.requests.get(begun).expect("under way");
+        matches!(request.state, State::Receiving { .. })
+    };
+    while !is_begun(&bench) {
+        bench.vcis[0].progress();
+    }
+    let lose = |bench: &mut Bench| {
+        let Vci { engine, methods, .. } = &mut bench.vcis[0];
+        let why = Error::other(ErrorClass::ProcAborted, "its connection broke");
+        loss::lose(engine, methods, Peer(1), why, false);
+    };
+    office.lock().unwrap().moving.insert((Peer(0), Peer(1)));
+    lose(&mut bench);
+    let status = bench.take(0, posted).expect("nothing of it has come");
+    assert_eq!(status.error.expect("of a lost peer").class(), ErrorClass::ProcAborted);
+    assert!(bench.take(0, begun).is_none(), "the network is in its buffer");
+    lose(&mut bench);
+    assert!(bench.take(0, begun).is_none(), "it still is");
+    office.lock().unwrap().moving.clear();
+    lose(&mut bench);
+    let status = bench.take(0, begun).expect("the network is done");
+    assert_eq!(status.error.expect("of a lost peer").class(), ErrorClass::ProcAborted);
 }

@@ -9,7 +9,8 @@
 //!
 //! What must stay true: the way to a peer is closed before a request ends on account of it, so nothing that comes late is written
 //! into a buffer that is the user's again. A peer that is lost by a decision may live on this host and be inside our memory: what
-//! it may be reading or writing ends when it has said that it takes us for lost, too, or has ended.
+//! it may be reading or writing ends when it has said that it takes us for lost, too, or has ended; and what a network may be doing
+//! that this process has asked, when that says so, however the peer was lost.
 //!
 //! What has come from the peer and nobody has received stays receivable, as far as all of it is here. A receive from
 //! any source fails, too, for it may wait for the one message that will never come (MPI-5.0 §2.8 leaves to us what
@@ -33,7 +34,7 @@ pub struct Losses(Vec<Lost>);
 struct Lost {
     peer: Peer,
     why: Error,
-    /// It lives, and may be reading and writing memory of this process.
+    /// It lives, and may be reading and writing memory of this process, or the network may on account of it.
     reaches: bool,
 }
 
@@ -124,7 +125,10 @@ fn may_come_from(contexts: &Contexts, pattern: &Pattern, peer: Peer) -> bool {
 /// A peer is lost. `may_live`: not because its method says so, or the peer itself.
 pub(super) fn lose(engine: &mut Engine, methods: &mut Methods, peer: Peer, why: Error, may_live: bool) {
     if let Some(known) = engine.losses.0.iter_mut().find(|lost| lost.peer == peer) {
-        if !may_live && std::mem::take(&mut known.reaches) {
+        if !may_live && known.reaches && !methods.is_moving(peer) {
+            known.reaches = false;
+            let why = known.why.clone();
+            engine.with_onesided(|onesided, _| onesided.lose(peer, &why, false));
             sweep(engine, methods);
         }
         if !may_live && !methods.exclude(peer) {
@@ -136,15 +140,17 @@ pub(super) fn lose(engine: &mut Engine, methods: &mut Methods, peer: Peer, why: 
     engine.counts.add(Counter::PeersDown, 1);
     engine.dooms = true;
     let why = Error::lost(peer.0, &why);
-    engine.with_onesided(|onesided, _| onesided.lose(peer, &why));
+    let (lives, moving) = (methods.exclude(peer), methods.is_moving(peer));
+    engine.with_onesided(|onesided, _| onesided.lose(peer, &why, moving));
     engine.with_pending(peer, |pending| *pending = Pending::default());
     let released = engine.flow.forget(peer);
     engine.pending_work -= usize::from(released);
-    let lives = methods.exclude(peer);
     if lives {
         action::send_control(engine, methods, peer, Emit::excluded());
     }
-    engine.losses.0.push(Lost { peer, why, reaches: lives && may_live });
+    // Whatever the peer does or has said, what we have asked the network for has to come back.
+    let reaches = lives && may_live || moving;
+    engine.losses.0.push(Lost { peer, why, reaches });
     forget_questions(engine, methods, peer);
     sweep(engine, methods);
     agreed::lost(engine, peer);
@@ -204,9 +210,9 @@ pub(super) fn sweep(engine: &mut Engine, methods: &mut Methods) {
     for (id, why) in doomed {
         match engine.requests.get(id).map(|request| &request.state) {
             Some(State::SendAsked { to, .. } | State::Sending { to, .. }) => {
-                methods.forget(*to, Owner::Send(id))
+                methods.revoke(*to, Owner::Send(id))
             }
-            Some(State::Exposed(exposed)) => methods.forget(exposed.from, Owner::Receive(id)),
+            Some(State::Exposed(exposed)) => methods.revoke(exposed.from, Owner::Receive(id)),
             _ => {}
         }
         end(engine, id, why);

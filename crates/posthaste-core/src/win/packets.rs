@@ -311,9 +311,11 @@ impl Operations {
         window: &Window,
         target: usize,
     ) -> Result<()> {
-        window.traffic().change(target, |course| course.dirty = false);
         let of = (window.peer(target), window.parts()[target].key);
-        self.ask(engine, window, target, |onesided, token| onesided.flush(methods, of, token))
+        let asked = self.ask(engine, window, target, |onesided, token| onesided.flush(methods, of, token));
+        // Only now: another thread's flush must see that something goes on until the answer has come.
+        window.traffic().change(target, |course| course.dirty = false);
+        asked
     }
 
     /// Asks for the lock of a target.

@@ -441,3 +441,50 @@ fn an_access_outside_of_the_target_or_its_epoch_is_refused() {
         "target_disp is 44: 2 elements of MPI_INT at bytes 176..184, expected bytes 0..176 of rank 1, in units of 4"
     );
 }
+
+/// A flush that another thread has begun is seen by whoever flushes the same target meanwhile, until it has been answered.
+#[test]
+fn a_target_that_is_being_asked_is_never_taken_for_quiet() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    let mut story = Story::new(in_some_weather(3), Reach::Packets, Mutant::Honest);
+    let window = story.windows[0].clone();
+    window.epochs().lock(1, LockKind::Shared, false);
+    let int = Datatype::from(Named::Unsigned);
+    // Odd while there is an operation that has not been flushed; negative numbers end it.
+    let (round, seen_quiet) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            loop {
+                let before = round.load(Ordering::SeqCst);
+                if before == u64::MAX {
+                    return;
+                }
+                let traffic = window.traffic();
+                let dirty = !traffic.dirty(&[1]).is_empty();
+                let is_quiet = !dirty && traffic.busy(Targets::These(&[1])).is_empty();
+                if before % 2 == 1 && is_quiet && round.load(Ordering::SeqCst) == before {
+                    seen_quiet.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+        });
+        for _ in 0..3000 {
+            story.start(0, (1, 0, &int), (Some(filled(&[7])), None), None).unwrap();
+            // Only the flush is left.
+            while !window.traffic().is_quiet(1) {
+                story.bench.step();
+            }
+            round.fetch_add(1, Ordering::SeqCst);
+            let Vci { engine, methods, operations, .. } = &mut story.bench.vcis[0];
+            operations.flush(engine, methods, &window, 1).unwrap();
+            round.fetch_add(1, Ordering::SeqCst);
+            while !window.traffic().is_quiet(1) {
+                story.bench.step();
+            }
+            window.traffic().outcome(1).unwrap();
+            story.buffers[0].clear();
+        }
+        round.store(u64::MAX, Ordering::SeqCst);
+    });
+    window.epochs().unlock(1);
+    assert_eq!(seen_quiet.into_inner(), 0, "times that a flush under way was not seen");
+}

@@ -16,6 +16,7 @@ use super::World;
 use crate::comm::Comm;
 use crate::error::Result;
 use crate::ids::RequestId;
+use crate::op;
 use crate::pt2pt::matching::Unexpected;
 use crate::pt2pt::recv;
 use crate::request::{State, Status, Table};
@@ -29,7 +30,7 @@ impl World {
     /// As [`World::send`].
     #[inline]
     pub fn send_slice(&self, comm: &Comm, to: i32, tag: i32, data: SendBuf<'_>, mode: Mode) -> Result<()> {
-        to_the_end(|| self.send(comm, to, tag, data.lend(), mode))
+        self.to_the_end_of("MPI_Send", || self.send(comm, to, tag, data.lend(), mode))
     }
 
     /// As [`World::recv`].
@@ -38,7 +39,7 @@ impl World {
     /// As [`World::recv`].
     #[inline]
     pub fn recv_slice(&self, comm: &Comm, from: i32, tag: i32, room: RecvBuf<'_>) -> Result<Status> {
-        to_the_end(|| self.recv(comm, from, tag, room.lend()))
+        self.to_the_end_of("MPI_Recv", || self.recv(comm, from, tag, room.lend()))
     }
 
     /// As [`World::exchange`].
@@ -51,7 +52,9 @@ impl World {
         (data, to, send_tag): (SendBuf<'_>, i32, i32),
         (room, from, receive_tag): (RecvBuf<'_>, i32, i32),
     ) -> Result<Status> {
-        to_the_end(|| self.exchange(comm, (data.lend(), to, send_tag), (room.lend(), from, receive_tag)))
+        self.to_the_end_of("MPI_Sendrecv", || {
+            self.exchange(comm, (data.lend(), to, send_tag), (room.lend(), from, receive_tag))
+        })
     }
 
     /// Receives a message taken out by a probe. If this fails, `message` stays.
@@ -59,15 +62,32 @@ impl World {
     /// # Errors
     /// A table of requests that is full with its reserve.
     pub fn mrecv_slice(&self, message: &mut Option<Unexpected>, room: RecvBuf<'_>) -> Result<Status> {
-        to_the_end(|| self.wait(self.imrecv_for_sure(message, room.lend())?))
+        self.to_the_end_of("MPI_Mrecv", || self.wait(self.imrecv_for_sure(message, room.lend())?))
     }
 
-    /// As [`World::run`].
+    /// As [`World::run`], in a call with this name.
     ///
     /// # Errors
     /// As [`World::run`].
-    pub fn run_collective(&self, operation: Collective<'_>) -> Result<()> {
-        to_the_end(|| self.run(operation.lend()))
+    pub fn run_collective(&self, call: &'static str, operation: Collective<'_>) -> Result<()> {
+        self.to_the_end_of(call, || self.run(operation.lend()))
+    }
+
+    /// As `to_the_end`; the call is named first, should the function of an operation have made it.
+    #[inline(always)]
+    fn to_the_end_of<R>(&self, name: &'static str, call: impl FnOnce() -> R) -> R {
+        struct Unwinding<'w>(&'w World, &'static str);
+        impl Drop for Unwinding<'_> {
+            #[cold]
+            fn drop(&mut self) {
+                op::leaves_by_panic(self.1, self.0.rank() as usize);
+                std::process::abort();
+            }
+        }
+        let unwinding = Unwinding(self, name);
+        let result = call();
+        std::mem::forget(unwinding);
+        result
     }
 
     /// Runs `body`, which may start operations that go on by themselves. Those that it has not waited for are waited for
@@ -209,7 +229,8 @@ impl<'scope> Scope<'scope, '_> {
         call: &'static str,
         start: impl FnOnce(&World) -> Result<RequestId>,
     ) -> Result<Operation<'scope>> {
-        let place = to_the_end(|| start(self.pending.world).map(|id| self.pending.add(call, id)))?;
+        let world = self.pending.world;
+        let place = world.to_the_end_of(call, || start(world).map(|id| self.pending.add(call, id)))?;
         Ok(Operation { pending: self.pending, place })
     }
 }

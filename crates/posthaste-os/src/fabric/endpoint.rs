@@ -381,6 +381,11 @@ impl Endpoint {
         self.open.pages.sink(slot.0)
     }
 
+    /// The first `len` bytes of a buffer that has been filled.
+    pub fn filled(&self, slot: &Slot, len: usize) -> Source<'_> {
+        self.open.pages.source(slot.0, len.min(self.sizes.packet))
+    }
+
     /// Sends the first `len` bytes of a buffer.
     ///
     /// # Errors

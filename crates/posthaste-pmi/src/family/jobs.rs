@@ -38,23 +38,19 @@ impl Side {
     }
 }
 
-/// Who has asked for a job: a rank of the family, and which of its requests that was, from 1 on.
-#[derive(Clone, Copy, Debug)]
-struct Asker {
-    rank: u32,
-    asked: u32,
-}
-
 /// How far a job has come.
 #[derive(Debug)]
 enum State {
-    /// Its asker waits for it, and gets these error codes.
+    /// Its asker, a rank of the family, waits for it, and gets these error codes.
     Unborn {
-        asker: Asker,
+        asker: u32,
         codes: Vec<i32>,
     },
-    /// The asker has been answered, and waits for the job to meet it.
-    Expected(Asker),
+    /// The asker has been told that the job runs, as the so manyth one from 1 on, and waits for it.
+    Expected {
+        asker: u32,
+        number: u32,
+    },
     Running,
     /// It could not be born and is being ended.
     Stillborn,
@@ -91,8 +87,8 @@ pub(super) struct Jobs<'a> {
     /// Per stream: the ranks are not read; nobody takes it any more.
     paused: [bool; 2],
     closed: [bool; 2],
-    /// How often each rank has asked for a job.
-    asked: HashMap<u32, u32>,
+    /// How often each rank has been told that its job runs.
+    told: HashMap<u32, u32>,
     /// Everything is being ended: nothing more is begun.
     ending: bool,
     counters: Vec<u64>,
@@ -130,7 +126,7 @@ impl<'a> Jobs<'a> {
             queued: VecDeque::new(),
             paused: [false; 2],
             closed: [false; 2],
-            asked: HashMap::new(),
+            told: HashMap::new(),
             ending: false,
             counters: Vec::new(),
             over: false,
@@ -171,9 +167,6 @@ impl<'a> Jobs<'a> {
 
     /// Begins a job.
     fn begin(&mut self, rank: u32, request: Spawning) {
-        let asked = self.asked.entry(rank).or_default();
-        *asked += 1;
-        let asker = Asker { rank, asked: *asked };
         if self.ending {
             return self.refuse(rank, "the job is being ended");
         }
@@ -196,7 +189,7 @@ impl<'a> Jobs<'a> {
             number,
             agents: agents..tree.end(),
             side: Side::Agents(Box::new(tree)),
-            state: State::Unborn { asker, codes },
+            state: State::Unborn { asker: rank, codes },
             has_parents,
             first,
             ended: vec![false; size],
@@ -216,7 +209,7 @@ impl<'a> Jobs<'a> {
     fn give_up(&mut self, job: usize, why: &str) {
         if let State::Unborn { asker, .. } = self.entries[job].state {
             self.entries[job].state = State::Stillborn;
-            self.refuse(asker.rank, why);
+            self.refuse(asker, why);
             self.order_job(job, Order::End(How::Kill));
         }
     }
@@ -230,14 +223,17 @@ impl<'a> Jobs<'a> {
             Report::Ready => {
                 if let State::Unborn { asker, codes } = &self.entries[job].state {
                     let (asker, answer) = (*asker, spawning::started(codes));
+                    let told = self.told.entry(asker).or_default();
+                    *told += 1;
+                    let expected = State::Expected { asker, number: *told };
                     let entry = &mut self.entries[job];
-                    entry.state = if entry.has_parents { State::Expected(asker) } else { State::Running };
-                    self.answer(asker.rank, answer);
+                    entry.state = if entry.has_parents { expected } else { State::Running };
+                    self.answer(asker, answer);
                 }
                 return;
             }
             Report::Met => {
-                if matches!(self.entries[job].state, State::Expected(_)) {
+                if matches!(self.entries[job].state, State::Expected { .. }) {
                     self.entries[job].state = State::Running;
                 }
                 return;
@@ -288,15 +284,15 @@ impl<'a> Jobs<'a> {
         let is_first = entry.running == entry.ended.len();
         let fresh = entry.ended.get_mut(rank as usize).is_some_and(|ended| !std::mem::replace(ended, true));
         let expected = match entry.state {
-            State::Expected(asker) => Some(asker),
+            State::Expected { asker, number } => Some((asker, number)),
             _ => None,
         };
-        if let Some(asker) = expected.filter(|_| fresh) {
+        if let Some((asker, number)) = expected.filter(|_| fresh) {
             // Others of the job may never come to it without that one.
             self.entries[job].state = State::Running;
             let why =
                 format!("rank {rank} of the new processes ended before they met those who asked for them");
-            self.answer(asker.rank, spawning::lost(asker.asked, &why));
+            self.answer(asker, spawning::lost(number, &why));
         }
         let entry = &mut self.entries[job];
         if fresh {

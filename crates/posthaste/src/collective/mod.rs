@@ -166,7 +166,7 @@ impl Communicator<'_> {
     /// Runs a planned operation to its end.
     pub(crate) fn complete(&self, plan: Result<Plan<'_>>) -> Result<()> {
         let Plan { call, operation } = plan?;
-        self.named(call, self.engine().run_collective(operation))
+        self.named(call, self.engine().run_collective(call, operation))
     }
 
     /// The same of a plan of core.

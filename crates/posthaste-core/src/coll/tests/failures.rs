@@ -3,6 +3,8 @@
 use super::data::allgather;
 use super::*;
 use crate::buffer::OwnedBuf;
+use crate::coll::bcast::by_tree;
+use crate::coll::choose;
 use crate::coll::label::Function;
 use crate::coll::plan::Draft;
 use crate::datatype::Segment;
@@ -40,6 +42,42 @@ fn counts_that_differ_are_errors_and_do_no_harm() {
             }
             // Nothing is left over for the next operation.
             allgather(&mut room, n, 2, false, &word);
+        }
+    }
+}
+
+/// Long data goes down a tree in pieces, and who expects more or fewer of them than come is told and waits for nothing; nothing
+/// is left over.
+#[test]
+fn counts_that_differ_in_a_broadcast_in_pieces_are_errors() {
+    let piece = choose::PIECE;
+    let lengths = [0, 1000, piece - 8, piece, piece + 8, 60_000, 2 * piece, 3 * piece, 100_000, 5 * piece];
+    let (n, radix) = (6, 2); // 0 sends to 1, 2 and 4, 2 to 3, 4 to 5
+    let parents = [0, 0, 0, 2, 0, 4];
+    for (at, usual) in (0..).zip(lengths) {
+        for (seed, other) in (1..).zip(lengths) {
+            for odd in [0, 2, 5] {
+                let mut room = Room::new(n, true, at * 100 + seed, if seed % 2 == 0 { CALM } else { ROUGH });
+                let len = |rank: u32| if rank == odd { other } else { usual };
+                let bufs: Vec<OwnedBuf> = (0..n).map(|rank| OwnedBuf::new(len(rank) as usize)).collect();
+                let statuses = room.run(|team, rank| {
+                    let mut draft = Draft::new(team, Function::Bcast, 8);
+                    let data = Segment::contiguous(bufs[rank as usize].user_buf(), len(rank));
+                    by_tree(&mut draft, &data, 0, radix);
+                    Ok(draft.done())
+                });
+                for rank in 0..n {
+                    let (own, sent) = (len(rank), len(parents[rank as usize]));
+                    let error = statuses[rank as usize].error.as_ref();
+                    let label = format!("rank {rank} got {sent} bytes for {own}, seed {seed}: {error:?}");
+                    assert_eq!(error.is_some(), own != sent, "{label}");
+                    let Some(error) = error else { continue };
+                    assert!(matches!(error.class(), ErrorClass::Truncate | ErrorClass::NotSame), "{label}");
+                    let said = format!("MPI_Bcast: rank {} sent", parents[rank as usize]);
+                    assert!(error.to_string().starts_with(&said), "{label}");
+                }
+                room.succeed(|team, _| Ok(coll::barrier(team)));
+            }
         }
     }
 }

@@ -57,6 +57,11 @@ impl Listening {
         Self { polls: 0, checked: Duration::ZERO, longest }
     }
 
+    /// How long a peer may be silent before a connection to it would be taken for broken.
+    pub(super) fn dead(&self) -> Duration {
+        2 * self.longest
+    }
+
     /// The next poll looks at the clock.
     fn soon(&mut self) {
         self.polls = POLLS_PER_CLOCK;

@@ -4,7 +4,7 @@
 //! the network wants that. What must stay true: memory is registered until its last read or write is over, also when
 //! one of them fails or the peer is lost; a get or put that failed is refused, a part of a message that failed goes in fragments.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
 
 use posthaste_os::fabric::{self, NotStarted};
@@ -140,6 +140,11 @@ impl Transfers {
     /// Whether the network may still do something to memory on account of a peer.
     pub(super) fn are_under_way(&self, peer: Peer) -> bool {
         self.transfers.values().any(|transfer| transfer.peer == peer)
+    }
+
+    /// The peers of all transfers.
+    pub(super) fn peers(&self) -> BTreeSet<Peer> {
+        self.transfers.values().map(|transfer| transfer.peer).collect()
     }
 
     fn begin(&mut self, transfer: Moving) {

@@ -123,7 +123,7 @@ impl World {
                 set.wait(Duration::ZERO, &mut ready);
                 spawner.hear_of(request, !ready.is_empty())
             });
-            let number = launcher.spawner().map_or(0, |spawner| spawner.asked());
+            let number = launcher.spawner().map_or(0, |spawner| spawner.started());
             heard.map(|codes| codes.map(|codes| (number, codes))).map_err(refused).transpose()
         })
     }
@@ -136,12 +136,12 @@ impl World {
         }
     }
 
-    /// Whether the processes of request number `asked` may still come.
-    pub(super) fn check_spawned(&self, asked: u32) -> Result<()> {
+    /// Whether the processes of the job `started`, as the launcher counts, may still come.
+    pub(super) fn check_spawned(&self, started: u32) -> Result<()> {
         // Another thread that asks the launcher something hears it as well.
         let Ok(mut launcher) = self.common.launcher.try_lock() else { return Ok(()) };
         let Some(launcher) = launcher.as_mut() else { return Err(wireup::gone()) };
-        let checked = launcher.spawner().and_then(|spawner| spawner.check_spawned(asked));
+        let checked = launcher.spawner().and_then(|spawner| spawner.check_spawned(started));
         checked.map_err(|why| Error::other(ErrorClass::Spawn, reason(why)))
     }
 
