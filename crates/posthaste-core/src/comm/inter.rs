@@ -221,6 +221,8 @@ impl Comm {
         if let Some(local) = self.group().rank_of(peer) {
             return wrong(format!("a process of the other group (this one has rank {local} in local_comm)"));
         }
+        // Who is lost there is known by the ranks of both groups.
+        let rank = peer_comm.everybody().group().rank_of(peer).unwrap_or(rank);
         Ok(Way { peer_comm, peer, rank, tag })
     }
 }
@@ -342,7 +344,7 @@ impl Strangers<'_> {
 
 impl Way<'_> {
     fn swap(&self, own: usize, outcome: &Arc<OwnedBuf>) -> Schedule {
-        coll::swap(self.peer_comm, NAME, (self.peer, self.rank), self.tag, own, outcome.clone())
+        coll::swap(self.peer_comm.everybody(), NAME, (self.peer, self.rank), self.tag, own, outcome.clone())
     }
 }
 

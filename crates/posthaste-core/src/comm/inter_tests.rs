@@ -314,7 +314,11 @@ fn groups_of_several_jobs_are_not_described_by_numbers() {
             let right = usize::from(at >= 2);
             let allocate = |_| {
                 let context = room.allocate(at)?;
-                Ok(if naming[right] { context.allocated_in(JobId(77 + right as u64)).unwrap() } else { context })
+                Ok(if naming[right] {
+                    context.allocated_in(JobId(77 + right as u64)).unwrap()
+                } else {
+                    context
+                })
             };
             let (leader, other) = if right == 0 { (1, 2) } else { (0, 1) };
             halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 0, 5, allocate)
@@ -330,4 +334,25 @@ fn groups_of_several_jobs_are_not_described_by_numbers() {
             assert_eq!(strangers.other_leader(), other);
         }
     }
+}
+
+/// The leaders may have an intercommunicator in common, in which a rank is one of the other group.
+#[test]
+fn a_leader_that_is_lost_behind_an_intercommunicator_is_not_waited_for() {
+    let mut room = Room::new(4, 41);
+    let comms = bridged(&mut room, |at| at >= 2);
+    let halves = halves(&mut room, |at| at >= 2);
+    comms[0].make_known(&mut room.bench.vcis[0].engine);
+    let next = halves[0].plan_intercomm(0, Ok(&comms[0]), 0, 3, 4, |_| room.allocate(0)).unwrap();
+    let Next::Run(schedule, _) = next else { panic!("{next:?}") };
+    let id = room.start(0, schedule);
+    (0..50).for_each(|_| room.bench.step());
+    assert!(room.bench.take(0, id).is_none(), "the other leader has said nothing");
+    room.bench.network.cut(Peer(0), Peer(2));
+    let status = (0..2000).find_map(|_| {
+        room.bench.step();
+        room.bench.take(0, id)
+    });
+    let error = status.expect("it waits for a lost leader").error.expect("an error");
+    assert_eq!(error.class(), ErrorClass::ProcAborted);
 }
