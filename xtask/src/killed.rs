@@ -1,4 +1,4 @@
-//! A process is killed at every step of spawning, accepting and connecting, one after the other: `tests/c/fault/killed.c` counts its
+//! A process is killed at every step of spawning, accepting, connecting and being introduced, one after the other: `tests/c/fault/killed.c` counts its
 //! steps, so nothing depends on time. In the part `faults` of `cargo xtask test`.
 //!
 //! What must stay true: whoever is left comes to an end, with a sentence; nothing is left behind; and a job that had to do with one
@@ -48,6 +48,16 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
                 || every_step(|step| spawn(new(), victim, step)),
             );
         }
+    }
+    for (whose, victim) in [
+        ("the leader of a mixed group", "0:0"),
+        ("a member of it", "left:1"),
+        ("the leader of the other group", "right:0"),
+        ("a member of the other group", "right:1"),
+    ] {
+        tally.test(&format!("faults: {whose} is killed at every step of MPI_Intercomm_create"), || {
+            every_step(|step| spawn(job(&["-continue-on-loss"]).arg("introduce"), victim, step))
+        });
     }
     let file = program.with_extension("port");
     for (whose, accepts) in [("the job that connects", false), ("the job that accepts", true)] {

@@ -6,11 +6,13 @@
 //! ```text
 //!   contribute    a process and all below it in the tree have contributed   --Contribution-->  the one above
 //!                 the root combines and decides                             --Decided------->  those below
-//!   lose          the tree of those that are left; contributions are sent again, with any decision that is known
+//!   lose          tells those above and below in the tree of those that are left; contributions are sent again, with any decision
+//!                 that is known
 //! ```
 //!
 //! The tree is a binomial one of those that a process does not know to be lost, in the order of their ranks: without a loss
-//! each process sends one message for each edge of the tree and direction, 2 log2(n) at most. A contribution says which processes
+//! each process sends one message for each edge of the tree and direction, 2 log2(n) at most. The news of a loss goes along all edges,
+//! once in each direction at most, so everything takes a multiple of log2(n) rounds (`rounds_tests`). A contribution says which processes
 //! its sender knows to be lost, and counts only where the same are known, so that both have the same tree.
 //!
 //! Why all get the same: a root decides by contributions of everybody whom it does not know to be lost, and each says whether it
@@ -140,7 +142,7 @@ impl Agreement {
         }
         match message {
             Message::Contribution { common, decided, lost } => {
-                self.learn(&lost, &mut out);
+                self.learn(&lost, Some(from), &mut out);
                 match (decided, &self.decided) {
                     (Some(decision), _) => self.decide(decision, &mut out),
                     (None, Some(own)) => out.push((from, Message::Decided(own.clone()))),
@@ -154,7 +156,7 @@ impl Agreement {
                 }
             }
             Message::Decided(decision) => self.decide(decision, &mut out),
-            Message::Lost(lost) => self.learn(&lost, &mut out),
+            Message::Lost(lost) => self.learn(&lost, Some(from), &mut out),
         }
         self.advance(&mut out);
         out
@@ -163,13 +165,14 @@ impl Agreement {
     /// A process is lost, and nothing more comes from it.
     pub fn lose(&mut self, rank: u32) -> Vec<Outgoing> {
         let mut out = Vec::new();
-        self.learn(&[rank], &mut out);
+        self.learn(&[rank], None, &mut out);
         self.advance(&mut out);
         out
     }
 
-    /// With more losses known there is another tree, in which all begins anew but what is decided.
-    fn learn(&mut self, lost: &[u32], out: &mut Vec<Outgoing>) {
+    /// With more losses known there is another tree, in which all begins anew but what is decided. The news goes up at once as well
+    /// as down, from wherever it has come, and does not wait for contributions.
+    fn learn(&mut self, lost: &[u32], from: Option<u32>, out: &mut Vec<Outgoing>) {
         let before = self.lost.len();
         let others = lost.iter().copied().filter(|other| *other < self.size && *other != self.rank);
         self.lost.extend(others);
@@ -177,7 +180,8 @@ impl Agreement {
             self.heard.clear();
             self.has_reported = false;
             let known = self.known();
-            out.extend(self.below().into_iter().map(|child| (child, Message::Lost(known.clone()))));
+            let others = self.above().into_iter().chain(self.below()).filter(|other| Some(*other) != from);
+            out.extend(others.map(|other| (other, Message::Lost(known.clone()))));
         }
     }
 
@@ -230,15 +234,21 @@ impl Agreement {
         (place > 0).then(|| self.at(place & (place - 1)))
     }
 
+    /// The one with most below it comes first: it has most to pass on.
     fn below(&self) -> Vec<u32> {
         let (place, left) = (self.place(), self.left());
         let bits = if place == 0 { u32::BITS } else { place.trailing_zeros() };
         let children = (0..bits).map(|bit| u64::from(place) + (1 << bit));
-        children.take_while(|child| *child < u64::from(left)).map(|child| self.at(child as u32)).collect()
+        let children = children.take_while(|child| *child < u64::from(left));
+        let mut below: Vec<u32> = children.map(|child| self.at(child as u32)).collect();
+        below.reverse();
+        below
     }
 }
 
 #[cfg(test)]
 mod many_tests;
+#[cfg(test)]
+mod rounds_tests;
 #[cfg(test)]
 mod tests;

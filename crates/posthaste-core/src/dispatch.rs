@@ -42,7 +42,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
                 agreed::arrived(engine, from, &said);
                 None
             }
-            Packet::Revoke(context) => Some(Action::Revoke(context)),
+            Packet::Revoke(context) => Some(Action::Revoke(context, from)),
             Packet::Excluded => Some(loss::excluded(from)),
             Packet::OneSided(packet) => {
                 engine.with_onesided(|onesided, counts| onesided.arrived(from, packet, counts));

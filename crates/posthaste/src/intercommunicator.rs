@@ -10,7 +10,6 @@ mod between;
 use std::fmt;
 
 use posthaste_core::buffer::Equivalence;
-use posthaste_core::comm::Next;
 use posthaste_core::error::{Error as Cause, ErrorClass};
 use posthaste_core::slice::{Buffer, BufferMut};
 
@@ -98,22 +97,8 @@ impl<'u> Communicator<'u> {
             Some((communicator, rank)) => (Ok(communicator.core()), i32::try_from(rank).unwrap_or(i32::MAX)),
             None => (Err(no_bridge()), 0),
         };
-        let processes = engine.world().size() as u32;
-        let allocate = || engine.allocate_context_from(self.core());
-        let planned =
-            self.core().plan_intercomm(local_leader, peer_comm, remote_leader, tag, processes, allocate);
-        let mut next = self.named(CALL, planned)?;
-        loop {
-            match next {
-                Next::Run(schedule, introduction) => {
-                    next = self.named(CALL, introduction.next(engine.run(schedule)))?;
-                }
-                Next::Made(comm) => {
-                    engine.joins(&comm);
-                    return Ok(Intercommunicator(Communicator::new(self.universe(), comm)));
-                }
-            }
-        }
+        let made = engine.introduce(self.core(), local_leader, peer_comm, remote_leader, tag);
+        Ok(Intercommunicator(Communicator::new(self.universe(), self.named(CALL, made)?)))
     }
 }
 

@@ -6,6 +6,8 @@
  *   killed accept FILE    leaves the name of a port in FILE, and meets one job after the other until one says goodbye
  *   killed connect FILE   meets that job
  *   killed goodbye FILE   the same, and says goodbye
+ *   killed introduce      starts two jobs of two processes, joins one, and makes an intercommunicator with the other, which does not
+ *                         know the first; steps count from there, and the processes are 0:0, left:0, left:1, right:0 and right:1
  *
  * Who is left says what became of its calls. */
 #define _GNU_SOURCE
@@ -24,13 +26,18 @@
 static long at, count;
 static int counts;
 
-__attribute__((constructor)) static void choose(void)
+static void choose(const char *job, const char *rank)
 {
     const char *victim = getenv("VICTIM"), *step = getenv("STEP");
-    const char *spawned = getenv("PMI_SPAWNED"), *rank = getenv("PMI_RANK");
     char own[64];
-    snprintf(own, sizeof own, "%s:%s", spawned ? spawned : "", rank ? rank : "");
+    snprintf(own, sizeof own, "%s:%s", job ? job : "", rank ? rank : "");
     if (victim && step && !strcmp(victim, own)) at = atol(step);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *spawned = getenv("PMI_SPAWNED");
+    choose(spawned, getenv("PMI_RANK"));
     counts = spawned && !strcmp(spawned, "1");
 }
 
@@ -127,15 +134,40 @@ static void connect_to(const char *path, int word)
     if (went("MPI_Comm_connect", MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter))) exchange(inter, word);
 }
 
+/* In a process that was spawned `job` is "left" or "right". */
+static void introduce(char *own, const char *job, MPI_Comm parent)
+{
+    MPI_Comm left = parent, right = parent, near = MPI_COMM_WORLD, made;
+    char number[16], *arguments[2][2] = {{"left", NULL}, {"right", NULL}};
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!job &&
+        !(went("MPI_Comm_spawn", MPI_Comm_spawn(own, arguments[0], 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &left, MPI_ERRCODES_IGNORE)) &&
+          went("MPI_Comm_spawn", MPI_Comm_spawn(own, arguments[1], 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &right, MPI_ERRCODES_IGNORE))))
+        return;
+    int is_right = job && !strcmp(job, "right");
+    if (!is_right && !went("MPI_Intercomm_merge", MPI_Intercomm_merge(left, job != NULL, &near))) return;
+    MPI_Comm_set_errhandler(near, MPI_ERRORS_RETURN);
+    snprintf(number, sizeof number, "%d", rank);
+    choose(job ? job : "0", number);
+    counts = 1;
+    /* The leaders are the parent and the first of the right. */
+    if (went("MPI_Intercomm_create", MPI_Intercomm_create(near, 0, right, 0, 4, &made))) exchange(made, GO_ON);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm parent;
+    int introduces = argc > 1 && (!strcmp(argv[1], "introduce") || !strcmp(argv[1], "left") || !strcmp(argv[1], "right"));
+    if (introduces) counts = 0;
     if (!went("MPI_Init", MPI_Init(&argc, &argv))) return 1;
-    counts = 1;
+    counts = !introduces;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_get_parent(&parent);
-    if (parent != MPI_COMM_NULL)
+    if (introduces)
+        introduce(argv[0], parent == MPI_COMM_NULL ? NULL : argv[1], parent);
+    else if (parent != MPI_COMM_NULL)
         exchange(parent, GO_ON);
     else if (argc == 2)
         spawn(argv[0]);

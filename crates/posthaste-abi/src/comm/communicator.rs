@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use posthaste_core::attribute::Attributes;
 use posthaste_core::coll::Schedule;
-use posthaste_core::comm::{Comm, Creation, Next};
+use posthaste_core::comm::{Comm, Creation};
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::group::Group;
 use posthaste_core::info::Info;
@@ -21,7 +21,7 @@ use crate::abi::types::{MPI_Comm, MPI_Group, MPI_Info, MPI_Request};
 use crate::call::mpi_fn;
 use crate::layer::attribute::KEYVALS;
 use crate::layer::bsend;
-use crate::layer::communicator::{adorn, allocate, allocate_from, copy_attributes, duplicate, session_of};
+use crate::layer::communicator::{adorn, allocate_from, copy_attributes, duplicate, session_of};
 use crate::layer::library::library;
 use crate::layer::object_ref::ObjectRef;
 use crate::layer::request::AtEnd;
@@ -201,9 +201,8 @@ mpi_fn! {
         let peer = communicator::find("peer_comm", peer_comm);
         let peer = peer.as_deref().map_err(Error::clone);
         let (local_leader, remote_leader) = (rank_in(local_leader), rank_in(remote_leader));
-        let processes = library().world.world().size() as u32;
-        let next = local.plan_intercomm(local_leader, peer, remote_leader, tag, processes, allocate)?;
-        newintercomm.set("newintercomm", communicator::store(Some(introduced(next)?))?)
+        let made = library().world.introduce(&local, local_leader, peer, remote_leader, tag)?;
+        newintercomm.set("newintercomm", communicator::store(Some(made))?)
     }
     /// MPI-5.0 §7.6.2
     fn MPI_Intercomm_merge / PMPI_Intercomm_merge(intercomm: MPI_Comm, high: c_int,
@@ -211,19 +210,6 @@ mpi_fn! {
         newintracomm.set("newintracomm", MPI_COMM_NULL)?;
         let comm = communicator::find("intercomm", intercomm)?;
         make(newintracomm, comm.plan_merge(high != 0, allocate_from(&comm))?)
-    }
-}
-
-/// Goes through the steps by which two groups become an intercommunicator.
-pub(crate) fn introduced(mut next: Next<'_>) -> Result<Arc<Comm>> {
-    loop {
-        match next {
-            Next::Run(schedule, introduction) => next = introduction.next(library().world.run(schedule))?,
-            Next::Made(comm) => {
-                library().world.joins(&comm);
-                return Ok(comm);
-            }
-        }
     }
 }
 

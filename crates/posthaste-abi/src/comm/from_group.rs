@@ -10,7 +10,6 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::group::Group;
 use posthaste_core::info::Info;
 
-use super::communicator::introduced;
 use crate::abi::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_MAX_STRINGTAG_LEN, MPI_SUCCESS};
 use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
@@ -68,9 +67,8 @@ mpi_fn! {
                 Ok(known) => (Ok(&**founding), known),
                 Err(error) => (Err(error), (0, 0)),
             };
-            let processes = founding.size() as u32;
-            let next = among.plan_intercomm(local_leader, peer_comm, remote_leader, tag, processes, allocate)?;
-            newintercomm.set("newintercomm", give(introduced(next)?, local_group, &hints, handler)?)
+            let made = library().world.introduce(&among, local_leader, peer_comm, remote_leader, tag)?;
+            newintercomm.set("newintercomm", give(made, local_group, &hints, handler)?)
         })
     }
 }

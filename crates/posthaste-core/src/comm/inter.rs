@@ -4,6 +4,10 @@
 //! leaders exchange a context, how many they are and who they are; then each informs its own group. Of the two
 //! contexts the smaller is used, and its group is the first one, so nobody has to wait for a decision.
 //!
+//! Numbers of processes mean something within one job only. Where one of the three communicators has members of several jobs, a
+//! context that names its job says so: that one is used, and the groups are made known to each other by names and business cards,
+//! which is the affair of `world/meeting`, as when jobs meet.
+//!
 //! What must stay true: a leader that fails reports it to its group, instead of leaving it waiting. What comes from other
 //! processes is checked: a group names each process once, and only such as this one knows, and none of its own.
 
@@ -22,21 +26,13 @@ use crate::ids::{ContextId, Peer};
 
 const NAME: &str = "MPI_Intercomm_create";
 
-/// Groups are exchanged by the numbers of their processes, which mean something within one job only.
-fn within_one_job(local: &Comm, peer: &Comm) -> Result<()> {
-    if local.context().spans_jobs() || peer.context().spans_jobs() {
-        let text = "MPI_Intercomm_create is not supported on communicators of several jobs: MPI_Comm_connect and \
-                    MPI_Comm_accept make one of two groups";
-        return Err(Error::other(ErrorClass::UnsupportedOperation, text));
-    }
-    Ok(())
-}
-
 /// How an intercommunicator in the making goes on.
 #[derive(Debug)]
 pub enum Next<'a> {
     /// This schedule has to be run; its outcome goes to [`Introduction::next`].
     Run(Schedule, Introduction<'a>),
+    /// The groups have to be told of each other by what means something in all jobs.
+    Meet(Strangers<'a>),
     /// Done.
     Made(Arc<Comm>),
 }
@@ -56,10 +52,39 @@ enum Stage<'a> {
     Heads { way: Way<'a>, own: Head, outcome: Arc<OwnedBuf> },
     /// The leaders exchange their members.
     Lists { way: Way<'a>, own: Head, theirs: Head, outcome: Arc<OwnedBuf> },
-    /// A leader sends its group what came out: a head and, at the leader, the members of the other group or the error.
-    Verdict { outcome: Arc<OwnedBuf>, leader: Option<Result<Vec<u8>>> },
+    /// A leader sends its group what came out: a head and, at the leader, what it knows or the error.
+    Verdict { outcome: Arc<OwnedBuf>, leader: Option<Result<Known<'a>>> },
     /// A leader sends its group the members of the other.
     Members { head: Head, outcome: Arc<OwnedBuf> },
+}
+
+/// What a leader knows when its group hears of it.
+#[derive(Debug)]
+enum Known<'a> {
+    /// The members of the other group.
+    List(Vec<u8>),
+    /// They are of several jobs; the way to their leader.
+    Strangers(Way<'a>),
+}
+
+/// Two groups that numbers do not describe to each other. All members of both go on with it.
+#[derive(Debug)]
+pub struct Strangers<'a> {
+    /// Of the own group.
+    pub local: &'a Comm,
+    /// The rank of its leader there.
+    pub leader: i32,
+    /// The context of the new communicator, as it is sent.
+    pub context: [u64; 2],
+    /// Whether ranks share CPUs.
+    pub oversubscribed: bool,
+    /// Whether the own group is the first.
+    pub is_first: bool,
+    /// How many processes the other group has.
+    pub size: u32,
+    /// Whether the own group could be told.
+    pub told: Result<()>,
+    way: Option<Way<'a>>,
 }
 
 /// How a leader reaches the other one.
@@ -79,6 +104,8 @@ struct Head {
     oversubscribed: bool,
     /// In a verdict: our group is the first.
     first: bool,
+    /// In a verdict: the groups are told of each other by names.
+    by_name: bool,
 }
 
 /// Most members a group may have: world ranks in contexts have 20 bits.
@@ -88,7 +115,12 @@ impl Head {
     const LEN: usize = 24;
 
     fn failed(class: ErrorClass) -> Self {
-        Self { context: [class as u64, 0], size: 0, oversubscribed: false, first: false }
+        Self { context: [class as u64, 0], size: 0, oversubscribed: false, first: false, by_name: false }
+    }
+
+    /// Whether its group or its leader's way has members of several jobs: only then a context names its job.
+    fn spans_jobs(self) -> bool {
+        self.context[1] != 0
     }
 
     fn bytes(self) -> [u8; Self::LEN] {
@@ -97,6 +129,7 @@ impl Head {
         bytes[16..20].copy_from_slice(&self.size.to_le_bytes());
         bytes[20] = u8::from(self.oversubscribed);
         bytes[21] = u8::from(self.first);
+        bytes[22] = u8::from(self.by_name);
         bytes
     }
 
@@ -109,6 +142,7 @@ impl Head {
             size: number(bytes, 16) as u32,
             oversubscribed: flag(20),
             first: flag(21),
+            by_name: flag(22),
         };
         if (1..=MOST).contains(&head.size) {
             return Ok(head);
@@ -125,7 +159,8 @@ impl Head {
 
 impl Comm {
     /// Plans an intercommunicator between this communicator's group and that of `remote_leader`, a rank of
-    /// `peer_comm`; both of these are looked at by `local_leader` only. This process knows the peers below `processes`.
+    /// `peer_comm`; both of these are looked at by `local_leader` only. This process knows the peers below `processes`. `allocate`
+    /// makes a context of this process, and hears whether it is for members of several jobs.
     ///
     /// # Errors
     /// On an intercommunicator; a leader that is no rank; a negative tag. What only the leader can know is an error at
@@ -137,7 +172,7 @@ impl Comm {
         remote_leader: i32,
         tag: i32,
         processes: u32,
-        allocate: impl FnOnce() -> Result<ContextId>,
+        allocate: impl FnOnce(bool) -> Result<ContextId>,
     ) -> Result<Next<'a>> {
         if self.remote().is_some() {
             let expected = "an intracommunicator";
@@ -161,10 +196,12 @@ impl Comm {
             Err(error) => return Ok(introduction(Stage::failed(error)).run()),
         };
         // Without a context the other leader must hear of it too: it waits for us.
-        let own = match within_one_job(self, way.peer_comm).and_then(|()| allocate()) {
+        let spans_jobs = self.context().spans_jobs() || way.peer_comm.context().spans_jobs();
+        let own = match allocate(spans_jobs) {
             Ok(context) => {
                 let oversubscribed = self.is_oversubscribed() || way.peer_comm.is_oversubscribed();
-                Head { context: context.words(), size: self.group().size(), oversubscribed, first: false }
+                let (context, size) = (context.words(), self.group().size());
+                Head { context, size, oversubscribed, first: false, by_name: false }
             }
             Err(error) => Head::failed(error.class()),
         };
@@ -184,6 +221,8 @@ impl Comm {
         if let Some(local) = self.group().rank_of(peer) {
             return wrong(format!("a process of the other group (this one has rank {local} in local_comm)"));
         }
+        // Who is lost there is known by the ranks of both groups.
+        let rank = peer_comm.everybody().group().rank_of(peer).unwrap_or(rank);
         Ok(Way { peer_comm, peer, rank, tag })
     }
 }
@@ -199,14 +238,30 @@ impl<'a> Introduction<'a> {
             Stage::Heads { way, own, outcome: received } => {
                 outcome.and_then(|()| Self::heads(local, way, own, &received)).unwrap_or_else(Stage::failed)
             }
-            Stage::Lists { own, theirs, outcome: received, .. } => {
-                outcome.map_or_else(Stage::failed, |()| Stage::agreed(own, theirs, &received))
-            }
-            Stage::Verdict { outcome: received, leader } => {
-                let list = leader.transpose()?;
-                outcome?;
+            Stage::Lists { own, theirs, outcome: received, .. } => outcome.map_or_else(Stage::failed, |()| {
+                let list =
+                    received.source().to_vec().get(own.size as usize * 4..).unwrap_or_default().to_vec();
+                Stage::agreed(own, theirs, Known::List(list))
+            }),
+            Stage::Verdict { outcome: received, leader: known } => {
+                let known = known.transpose()?;
+                let way = if let Some(Known::Strangers(way)) = known { Some(way) } else { None };
+                if way.is_none() {
+                    outcome.clone()?; // the other leader waits for one that has a way to it
+                }
                 let head = Head::parse(&received.source().to_vec(), "the leader of the local group")?;
-                let list = list.unwrap_or_else(|| vec![0; head.size as usize * 4]);
+                let Head { context, size, oversubscribed, first: is_first, by_name } = head;
+                if by_name {
+                    let leader = leader as i32;
+                    let told = outcome;
+                    let strangers =
+                        Strangers { local, leader, context, oversubscribed, is_first, size, told, way };
+                    return Ok(Next::Meet(strangers));
+                }
+                let list = match known {
+                    Some(Known::List(list)) => list,
+                    _ => vec![0; size as usize * 4],
+                };
                 Stage::Members { head, outcome: filled(&list) }
             }
             Stage::Members { head, outcome: received } => {
@@ -226,6 +281,9 @@ impl<'a> Introduction<'a> {
             let text = format!("the leader of the remote group sent our own context ({:x?})", own.context);
             return Err(Error::other(ErrorClass::Intern, text));
         }
+        if own.spans_jobs() || theirs.spans_jobs() {
+            return Ok(Stage::agreed(own, theirs, Known::Strangers(way)));
+        }
         let mut list: Vec<u8> = local.group().peers().flat_map(|peer| peer.0.to_le_bytes()).collect();
         list.resize(list.len() + theirs.size as usize * 4, 0);
         let outcome = filled(&list);
@@ -244,7 +302,7 @@ impl<'a> Introduction<'a> {
     }
 }
 
-impl Stage<'_> {
+impl<'a> Stage<'a> {
     /// A member waits for its leader.
     fn waiting() -> Self {
         Self::Verdict { outcome: filled(&[0; Head::LEN]), leader: None }
@@ -255,23 +313,38 @@ impl Stage<'_> {
         Self::Verdict { outcome: filled(&Head::failed(error.class()).bytes()), leader: Some(Err(error)) }
     }
 
-    /// The leader knows everything.
-    fn agreed(own: Head, theirs: Head, received: &OwnedBuf) -> Self {
-        let first = own.context < theirs.context;
+    /// The leader knows what its group has to know.
+    fn agreed(own: Head, theirs: Head, known: Known<'a>) -> Self {
+        // One that names its job goes before one that does not, and then the smaller one.
+        let rank = |head: Head| (!head.spans_jobs(), head.context);
+        let first = rank(own) < rank(theirs);
         let head = Head {
-            context: own.context.min(theirs.context),
+            context: if first { own.context } else { theirs.context },
             size: theirs.size,
             oversubscribed: own.oversubscribed || theirs.oversubscribed,
             first,
+            by_name: matches!(known, Known::Strangers(_)),
         };
-        let list = received.source().to_vec().get(own.size as usize * 4..).unwrap_or_default().to_vec();
-        Self::Verdict { outcome: filled(&head.bytes()), leader: Some(Ok(list)) }
+        Self::Verdict { outcome: filled(&head.bytes()), leader: Some(Ok(known)) }
+    }
+}
+
+impl Strangers<'_> {
+    /// Whom the leader finds behind its way: the other leader.
+    pub fn other_leader(&self) -> Option<Peer> {
+        self.way.map(|way| way.peer)
+    }
+
+    /// Swaps the leaders' bytes: `outcome` has the own ones, so many, and behind them room for the others. `None` for who is no
+    /// leader.
+    pub fn swap(&self, own: usize, outcome: &Arc<OwnedBuf>) -> Option<Schedule> {
+        self.way.map(|way| way.swap(own, outcome))
     }
 }
 
 impl Way<'_> {
     fn swap(&self, own: usize, outcome: &Arc<OwnedBuf>) -> Schedule {
-        coll::swap(self.peer_comm, NAME, (self.peer, self.rank), self.tag, own, outcome.clone())
+        coll::swap(self.peer_comm.everybody(), NAME, (self.peer, self.rank), self.tag, own, outcome.clone())
     }
 }
 
@@ -317,7 +390,7 @@ mod tests {
     fn members(list: &[u8], size: u32) -> Result<Next<'static>> {
         let local: &'static Comm = Box::leak(Box::new(Comm::world(1, 2)));
         let context = ContextId::allocated(0, 0, ContextId::FIRST_COUNT).expect("a small count").words();
-        let head = Head { context, size, oversubscribed: false, first: true };
+        let head = Head { context, size, oversubscribed: false, first: true, by_name: false };
         let stage = Stage::Members { head, outcome: filled(list) };
         Introduction { local, leader: 0, processes: PROCESSES, stage }.next(Ok(()))
     }
@@ -350,7 +423,13 @@ mod tests {
     #[test]
     fn bytes_of_another_leader_cause_no_panic() {
         let (local, peer_comm) = (Comm::world(0, 2), Comm::world(0, PROCESSES));
-        let own = Head { context: ContextId::WORLD.words(), size: 2, oversubscribed: false, first: false };
+        let own = Head {
+            context: ContextId::WORLD.words(),
+            size: 2,
+            oversubscribed: false,
+            first: false,
+            by_name: false,
+        };
         let way = Way { peer_comm: &peer_comm, peer: Peer(5), rank: 5, tag: 0 };
         for seed in 0..2000_u64 {
             let mut state = seed;

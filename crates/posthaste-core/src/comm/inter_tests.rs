@@ -11,6 +11,7 @@ use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Comparison;
 use crate::ids::{PROC_NULL, Peer, ROOT, RequestId};
+use crate::jobs::JobId;
 use crate::op::{Op, Predefined};
 use crate::progress::Vci;
 
@@ -24,16 +25,24 @@ fn halves(room: &mut Room, right: impl Fn(usize) -> bool) -> Vec<Arc<Comm>> {
 
 /// Runs an introduction at every engine; `plan` gives the first steps.
 fn introduce<'a>(room: &mut Room, plan: impl Fn(&Room, usize) -> Result<Next<'a>>) -> Vec<Result<Arc<Comm>>> {
+    let made = |next| match next {
+        Next::Made(comm) => comm,
+        other => panic!("{other:?} in one job"),
+    };
+    to_the_end(room, plan).into_iter().map(|end| end.map(made)).collect()
+}
+
+/// The same, up to where nothing is to be run any more.
+fn to_the_end<'a>(room: &mut Room, plan: impl Fn(&Room, usize) -> Result<Next<'a>>) -> Vec<Result<Next<'a>>> {
     let n = room.worlds.len();
-    let mut results: Vec<Option<Result<Arc<Comm>>>> = (0..n).map(|_| None).collect();
+    let mut results: Vec<Option<Result<Next<'a>>>> = (0..n).map(|_| None).collect();
     let mut under_way = Vec::new();
     let mut fresh: Vec<(usize, Result<Next<'a>>)> = (0..n).map(|at| (at, plan(room, at))).collect();
     for _ in 0..1_000_000 {
         for (at, next) in fresh.drain(..) {
             match next {
                 Ok(Next::Run(schedule, rest)) => under_way.push((at, room.start(at, schedule), rest)),
-                Ok(Next::Made(comm)) => results[at] = Some(Ok(comm)),
-                Err(error) => results[at] = Some(Err(error)),
+                end => results[at] = Some(end),
             }
         }
         if under_way.is_empty() {
@@ -59,7 +68,7 @@ fn bridged(room: &mut Room, right: impl Fn(usize) -> bool) -> Vec<Arc<Comm>> {
     let worlds = room.worlds.clone();
     let made = introduce(room, |room, at| {
         let (leader, other) = if right(at) { (0, last_left) } else { (halves[at].size() - 1, first_right) };
-        halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 5, n as u32, || room.allocate(at))
+        halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 5, n as u32, |_| room.allocate(at))
     });
     made.into_iter().map(|made| made.expect("an intercommunicator")).collect()
 }
@@ -260,7 +269,7 @@ fn nobody_waits_for_a_leader_that_failed() {
     {
         let made = introduce(&mut room, |room, at| {
             let peer = if peer { Ok(&*worlds[at]) } else { null() };
-            halves[at].plan_intercomm(1, peer, remote, 0, 4, || room.allocate(at))
+            halves[at].plan_intercomm(1, peer, remote, 0, 4, |_| room.allocate(at))
         });
         for made in &made {
             assert_eq!(made.as_ref().unwrap_err().class(), class);
@@ -272,7 +281,7 @@ fn nobody_waits_for_a_leader_that_failed() {
     // One side cannot allocate a context: both hear of it.
     let made = introduce(&mut room, |room, at| {
         let (leader, other) = (0, if at < 2 { 2 } else { 0 });
-        let allocate = || if at == 0 { Err(Error::no_memory("none left")) } else { room.allocate(at) };
+        let allocate = |_| if at == 0 { Err(Error::no_memory("none left")) } else { room.allocate(at) };
         halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 0, 4, allocate)
     });
     for made in &made {
@@ -280,14 +289,70 @@ fn nobody_waits_for_a_leader_that_failed() {
     }
     // Both groups are the world.
     let made = introduce(&mut room, |room, at| {
-        worlds[at].plan_intercomm(0, Ok(&worlds[at]), 1, 0, 4, || room.allocate(at))
+        worlds[at].plan_intercomm(0, Ok(&worlds[at]), 1, 0, 4, |_| room.allocate(at))
     });
     for made in &made {
         assert_eq!(made.as_ref().unwrap_err().class(), ErrorClass::Rank);
     }
     let intro =
-        |leader, tag| worlds[0].plan_intercomm(leader, null(), 0, tag, 4, || room.allocate(0)).unwrap_err();
+        |leader, tag| worlds[0].plan_intercomm(leader, null(), 0, tag, 4, |_| room.allocate(0)).unwrap_err();
     assert_eq!(intro(4, 0).to_string(), "local_leader is 4, expected 0..=3, a rank of local_comm");
     assert_eq!(intro(-1, 0).class(), ErrorClass::Rank);
     assert_eq!(intro(0, -1).class(), ErrorClass::Tag);
+}
+
+/// Whose leader allocates a context that names its job is what both groups go by, and all of them know that they have to be told of each
+/// other by name.
+#[test]
+fn groups_of_several_jobs_are_not_described_by_numbers() {
+    // Which side's context names its job, and whose is used then; the left one has the smaller number otherwise.
+    for (naming, used) in [([true, false], 0), ([false, true], 1), ([true, true], 0)] {
+        let mut room = Room::new(5, 31);
+        let halves = halves(&mut room, |at| at >= 2);
+        let worlds = room.worlds.clone();
+        let ends = to_the_end(&mut room, |room, at| {
+            let right = usize::from(at >= 2);
+            let allocate = |_| {
+                let context = room.allocate(at)?;
+                Ok(if naming[right] {
+                    context.allocated_in(JobId(77 + right as u64)).unwrap()
+                } else {
+                    context
+                })
+            };
+            let (leader, other) = if right == 0 { (1, 2) } else { (0, 1) };
+            halves[at].plan_intercomm(leader, Ok(&worlds[at]), other, 0, 5, allocate)
+        });
+        for (at, end) in ends.into_iter().enumerate() {
+            let Ok(Next::Meet(strangers)) = end else { panic!("{naming:?}, rank {at}: {end:?}") };
+            let side = usize::from(at >= 2);
+            assert_eq!(strangers.context[1], 77 + used, "{naming:?}, rank {at}");
+            assert_eq!(strangers.is_first, side as u64 == used, "{naming:?}, rank {at}");
+            assert!(strangers.size == [3, 2][side] && strangers.told.is_ok(), "{naming:?}, rank {at}");
+            assert_eq!(strangers.leader, [1, 0][side]);
+            let other = [None, Some(Peer(2)), Some(Peer(1)), None, None][at];
+            assert_eq!(strangers.other_leader(), other);
+        }
+    }
+}
+
+/// The leaders may have an intercommunicator in common, in which a rank is one of the other group.
+#[test]
+fn a_leader_that_is_lost_behind_an_intercommunicator_is_not_waited_for() {
+    let mut room = Room::new(4, 41);
+    let comms = bridged(&mut room, |at| at >= 2);
+    let halves = halves(&mut room, |at| at >= 2);
+    comms[0].make_known(&mut room.bench.vcis[0].engine);
+    let next = halves[0].plan_intercomm(0, Ok(&comms[0]), 0, 3, 4, |_| room.allocate(0)).unwrap();
+    let Next::Run(schedule, _) = next else { panic!("{next:?}") };
+    let id = room.start(0, schedule);
+    (0..50).for_each(|_| room.bench.step());
+    assert!(room.bench.take(0, id).is_none(), "the other leader has said nothing");
+    room.bench.network.cut(Peer(0), Peer(2));
+    let status = (0..2000).find_map(|_| {
+        room.bench.step();
+        room.bench.take(0, id)
+    });
+    let error = status.expect("it waits for a lost leader").error.expect("an error");
+    assert_eq!(error.class(), ErrorClass::ProcAborted);
 }

@@ -32,7 +32,7 @@ use details::{Details, Inherited, Known};
 pub use create::Creation;
 pub use details::{MAX_NAME, Topology};
 pub use from_group::{check_of_this_job, tag_between};
-pub use inter::{Introduction, Next};
+pub use inter::{Introduction, Next, Strangers};
 pub use levels::Levels;
 
 /// A communicator.

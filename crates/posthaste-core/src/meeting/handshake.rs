@@ -68,11 +68,20 @@ impl Proofs {
 
     /// What all members of the two groups will know each other by.
     pub(super) fn pass(&self) -> Pass {
-        let secret = keyed(&self.key, b"members", &self.nonces);
-        let label = keyed(&secret, b"label", &self.nonces);
-        let label = u64::from_le_bytes(*label.first_chunk().unwrap_or(&[1; 8]));
-        Pass { label: label.max(1), secret }
+        pass(&self.key, b"members", &self.nonces)
     }
+}
+
+/// The same for groups whose leaders have a secret already, from a nonce of each, that of the first group before the other.
+pub fn pass_between(secret: &Word, nonces: &[Word; 2]) -> Pass {
+    pass(secret, b"introduced", nonces)
+}
+
+fn pass(key: &Word, role: &[u8], nonces: &[Word; 2]) -> Pass {
+    let secret = keyed(key, role, nonces);
+    let label = keyed(&secret, b"label", nonces);
+    let label = u64::from_le_bytes(*label.first_chunk().unwrap_or(&[1; 8]));
+    Pass { label: label.max(1), secret }
 }
 
 /// The 32 bytes from `at` on; zeros for what is not there.
@@ -115,5 +124,9 @@ mod tests {
         assert_eq!(own.pass(), proofs(&secret).pass());
         assert!(own.pass() != proofs(&other).pass());
         assert!(own.pass() != Proofs::new(&secret, [3; WORD], [2; WORD]).pass());
+        let nonces = [[1; WORD], [2; WORD]];
+        assert_eq!(pass_between(&[7; WORD], &nonces), pass_between(&[7; WORD], &nonces));
+        assert!(pass_between(&[7; WORD], &nonces) != pass_between(&[8; WORD], &nonces));
+        assert!(pass_between(&[7; WORD], &nonces) != pass_between(&[7; WORD], &[[1; WORD], [3; WORD]]));
     }
 }

@@ -76,6 +76,11 @@ impl Member {
 }
 
 impl Party {
+    /// Most bytes of a list of so many.
+    pub fn most(members: u32) -> usize {
+        HEAD + members as usize * Member::PLACE
+    }
+
     /// As it is sent.
     ///
     /// # Errors
@@ -113,17 +118,17 @@ impl Party {
         Ok(Self { context, oversubscribed: head[16] != 0, members })
     }
 
-    /// Makes sure that nobody is in both groups.
+    /// Makes sure that nobody is in both groups; the own one comes from the communicator `argument`.
     ///
     /// # Errors
     /// Who is.
-    pub fn check_disjoint(&self, other: &Self) -> Result<()> {
+    pub fn check_disjoint(&self, other: &Self, argument: &'static str) -> Result<()> {
         let own: HashSet<ProcessName> = self.members.iter().map(|member| member.name).collect();
         match other.members.iter().find(|member| own.contains(&member.name)) {
             None => Ok(()),
             Some(both) => {
                 let got = format!("a group with {}, which is in the other group, too", both.name);
-                Err(Error::invalid(ErrorClass::Comm, "comm", got, "two groups without a common member"))
+                Err(Error::invalid(ErrorClass::Comm, argument, got, "two groups without a common member"))
             }
         }
     }
@@ -165,7 +170,7 @@ mod tests {
             let error = Party::read(&wrong.bytes().unwrap()).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
-        let error = party(3).check_disjoint(&party(1)).unwrap_err();
+        let error = party(3).check_disjoint(&party(1), "comm").unwrap_err();
         assert_eq!(error.class(), ErrorClass::Comm);
     }
 

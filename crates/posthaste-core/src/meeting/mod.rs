@@ -27,6 +27,7 @@ mod names;
 mod port;
 mod rendezvous;
 
+pub use handshake::pass_between;
 pub use line::Line;
 pub use members::{Member, Party};
 pub use names::Names;

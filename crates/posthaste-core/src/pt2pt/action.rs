@@ -38,8 +38,8 @@ pub enum Action {
     Show(Peer),
     /// Ends what this peer may do with memory.
     Forget(Peer, Owner),
-    /// Revokes the communicator with this context.
-    Revoke(ContextId),
+    /// Revokes the communicator with this context, as a peer has said.
+    Revoke(ContextId, Peer),
     /// Ends what concerns a peer that is lost.
     Lose {
         /// The peer.
@@ -63,7 +63,7 @@ impl Action {
             | Self::Throttle(..)
             | Self::Show(_)
             | Self::Forget(..)
-            | Self::Revoke(_)
+            | Self::Revoke(..)
             | Self::Lose { .. } => None,
         }
     }
@@ -132,7 +132,7 @@ pub fn perform(engine: &mut Engine, methods: &mut Methods, action: Action) {
         Action::Throttle(from, envelope) => flow::throttle(engine, methods, from, &envelope),
         Action::Show(to) => flow::show(engine, methods, to),
         Action::Forget(peer, owner) => methods.forget(peer, owner),
-        Action::Revoke(context) => revoked::revoke(engine, methods, context),
+        Action::Revoke(context, from) => revoked::hear(engine, methods, context, Some(from)),
         Action::Lose { peer, why, may_live } => loss::lose(engine, methods, peer, why, may_live),
     }
 }

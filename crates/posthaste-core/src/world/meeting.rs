@@ -8,10 +8,11 @@
 //! ```
 //!
 //! What must stay true: nobody uses the new communicator before all members of both groups know each other; what goes wrong at
-//! one of them is an error at all of them.
+//! one of them is an error at all of them. So everybody goes through all steps, whatever has gone wrong in one.
 
 mod abroad;
 mod head;
+mod introduction;
 mod spawning;
 
 use std::io;
@@ -25,11 +26,12 @@ use posthaste_os::socket::Set;
 use super::World;
 use crate::buffer::OwnedBuf;
 use crate::coll::{self, Operand};
-use crate::comm::Comm;
+use crate::comm::{Comm, Strangers};
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
 use crate::jobs::JobId;
-use crate::meeting::{Call, Meeting, Member, Names, OverSocket, Party, Port, PortName, over_socket};
+use crate::meeting::{Call, Line, Meeting, Member, Names, OverSocket, Party, Port, PortName, over_socket};
+use crate::method::tcp::Pass;
 use crate::progress::Vci;
 use crate::wait::Awaited;
 pub(super) use abroad::Abroad;
@@ -73,6 +75,38 @@ impl Way {
 
 fn lock(port: &Mutex<Port>) -> MutexGuard<'_, Port> {
     port.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What came of it at a root.
+struct Met<'a> {
+    /// Where the other root is, which waits to hear whether all members of this group know those of its own.
+    link: Option<Link<'a>>,
+    outcome: Result<Others>,
+}
+
+/// The other group.
+struct Others {
+    is_first: bool,
+    /// By which the members of both know each other.
+    pass: Pass,
+    /// With the context that is used.
+    party: Party,
+}
+
+enum Link<'a> {
+    Line(Line),
+    Way(&'a Strangers<'a>),
+}
+
+impl From<Result<(Meeting, Party)>> for Met<'_> {
+    fn from(outcome: Result<(Meeting, Party)>) -> Self {
+        match outcome {
+            Ok((Meeting { line, is_first, pass }, party)) => {
+                Self { link: Some(Link::Line(line)), outcome: Ok(Others { is_first, pass, party }) }
+            }
+            Err(why) => Self { link: None, outcome: Err(why) },
+        }
+    }
 }
 
 impl World {
@@ -175,29 +209,48 @@ impl World {
         way: impl FnOnce() -> Result<(Way, Option<Duration>)>,
     ) -> Result<Arc<Comm>> {
         Self::check_meeting(comm, root)?;
-        let members = self.gather_members(call, comm, root)?;
-        let mut met = members.map(|members| {
-            let (way, limit) = way()?;
-            let context = self.allocate_between_jobs()?.words();
-            let party = Party { context, oversubscribed: comm.is_oversubscribed(), members: members? };
-            self.talk(call, way, limit, &party).map(|(meeting, theirs)| {
-                let context = if meeting.is_first { context } else { theirs.context };
-                (meeting, Party { context, ..theirs })
-            })
-        });
-        let (head, body) = self.tell(call, comm, root, met.as_ref())?;
-        if let Some(class) = head.failed {
-            let text = String::from_utf8_lossy(&body).into_owned();
-            return Err(met.and_then(Result::err).unwrap_or_else(|| Error::other(class, text)));
-        }
-        let line = met.as_mut().and_then(|met| met.as_mut().ok()).map(|(meeting, _)| meeting);
+        let gathered = self.gather_members(call, comm, root);
+        self.conclude(call, comm, root, gathered, |members| {
+            let talked = members.and_then(|members| {
+                let (way, limit) = way()?;
+                let context = self.allocate_between_jobs()?.words();
+                let party = Party { context, oversubscribed: comm.is_oversubscribed(), members };
+                self.talk(call, way, limit, &party).map(|(meeting, theirs)| {
+                    let context = if meeting.is_first { context } else { theirs.context };
+                    (meeting, Party { context, ..theirs })
+                })
+            });
+            talked.into()
+        })
+    }
+
+    /// What all members of a group do once its root has their cards: the root finds the other group by `meet`.
+    fn conclude<'a>(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        root: i32,
+        gathered: Result<Vec<Member>>,
+        meet: impl FnOnce(Result<Vec<Member>>) -> Met<'a>,
+    ) -> Result<Arc<Comm>> {
+        let is_root = comm.rank() == root;
+        let (took_part, mut met) =
+            if is_root { (Ok(()), Some(meet(gathered))) } else { (gathered.map(drop), None) };
+        let told = self.tell(call, comm, root, met.as_ref().map(|met| &met.outcome));
         let mut peers = Vec::new();
-        let entered = Party::read(&body).and_then(|theirs| self.enter(&theirs, head.pass, &mut peers));
-        if let Err(why) = self.all_have(call, comm, root, entered.is_ok(), line) {
-            self.withdraw(&peers, head.pass.label);
-            return Err(entered.err().unwrap_or(why));
-        }
-        entered?;
+        let entered = took_part.and(told.as_ref().map_err(Error::clone)).and_then(|(head, body)| {
+            if let Some(class) = head.failed {
+                return Err(Error::other(class, String::from_utf8_lossy(body)));
+            }
+            self.enter(&Party::read(body)?, head.pass, &mut peers)
+        });
+        let link = met.as_mut().and_then(|met| met.link.as_mut());
+        let all_have = self.all_have(call, comm, root, entered.is_ok(), link);
+        // What the root says itself says most.
+        let outcome = met.map_or(Ok(()), |met| met.outcome.map(drop)).and(entered).and(all_have);
+        let (head, _) = told.and_then(|told| {
+            outcome.inspect_err(|_| self.withdraw(&peers, told.0.pass.label)).map(|()| told)
+        })?;
         let made = comm.met(peers, head.context, head.oversubscribed, head.is_first)?;
         self.joins(&made);
         Ok(made)
@@ -215,16 +268,13 @@ impl World {
         Ok(())
     }
 
-    /// The members of `comm`, at the root.
-    fn gather_members(
-        &self,
-        call: &'static str,
-        comm: &Comm,
-        root: i32,
-    ) -> Result<Option<Result<Vec<Member>>>> {
+    /// The members of `comm`, at the root; nobody elsewhere.
+    fn gather_members(&self, call: &'static str, comm: &Comm, root: i32) -> Result<Vec<Member>> {
         let card = self.own_card();
-        let own = Member { name: self.common.abroad.own, card: card.clone().unwrap_or_default() };
-        let mut bytes = own.bytes()?;
+        let name = self.common.abroad.own;
+        let own = Member { name, card: card.clone().unwrap_or_default() };
+        // Who cannot be reached says so in its place: the root waits for it.
+        let mut bytes = own.bytes().or_else(|_| Member { name, card: String::new() }.bytes())?;
         bytes.resize(Member::PLACE, 0);
         let (own, byte) = (filled(&bytes), Datatype::byte());
         let is_root = comm.rank() == root;
@@ -233,9 +283,6 @@ impl World {
         let to = is_root.then(|| Operand::new(all.user_buf(), place, &byte));
         let from = Operand::new(own.user_buf(), place, &byte);
         self.run_in(call, coll::gather(comm, Some(from), to, root)?)?;
-        if !is_root {
-            return Ok(None);
-        }
         let bytes = all.source().to_vec();
         let members = (0..).zip(bytes.chunks_exact(Member::PLACE)).map(|(rank, bytes)| {
             let (member, _) = Member::read(bytes)?;
@@ -246,7 +293,7 @@ impl World {
             }
             Ok(member)
         });
-        Ok(Some(members.collect()))
+        members.collect()
     }
 
     /// Finds the other root and swaps lists with it.
@@ -296,7 +343,7 @@ impl World {
             })
         };
         let theirs = self.waiting.until(0, call, |_| Awaited::OtherJob(place.clone()), step)?;
-        own.check_disjoint(&theirs)?;
+        own.check_disjoint(&theirs, "comm")?;
         let nobody = || Error::other(ErrorClass::Intern, "a list came over no connection");
         Ok((found.ok_or_else(nobody)?, theirs))
     }
@@ -311,32 +358,36 @@ impl World {
         watched.map_err(|e| Error::system("watching for another job", e))
     }
 
-    /// The root tells its group what came out: a head, and the other group's members or what went wrong.
+    /// The root tells its group what came out: a head, and the other group's members or what went wrong. Whoever misses a part goes
+    /// on, because others wait for it.
     fn tell(
         &self,
         call: &'static str,
         comm: &Comm,
         root: i32,
-        met: Option<&Result<(Meeting, Party)>>,
+        met: Option<&Result<Others>>,
     ) -> Result<(Head, Vec<u8>)> {
-        let (head, body) = match met {
+        let said = met.map(|met| {
+            met.as_ref().map_err(Error::clone).and_then(|others| Ok((others, others.party.bytes()?)))
+        });
+        let (head, body) = match said {
             None => (vec![0; Head::LEN], Vec::new()),
             Some(Err(why)) => {
                 let text = why.to_string().into_bytes();
-                (Head::failed(why, text.len()).bytes(), text)
+                (Head::failed(&why, text.len()).bytes(), text)
             }
-            Some(Ok((Meeting { is_first, pass, .. }, theirs))) => {
-                let body = theirs.bytes()?;
-                let oversubscribed = comm.is_oversubscribed() || theirs.oversubscribed;
+            Some(Ok((Others { is_first, pass, party }, body))) => {
+                let oversubscribed = comm.is_oversubscribed() || party.oversubscribed;
                 let (is_first, len, pass) = (*is_first, body.len() as u64, *pass);
-                let head =
-                    Head { failed: None, is_first, oversubscribed, len, context: theirs.context, pass };
+                let head = Head { failed: None, is_first, oversubscribed, len, context: party.context, pass };
                 (head.bytes(), body)
             }
         };
-        let head = Head::read(&self.broadcast(call, comm, root, &head)?);
+        let heard = self.broadcast(call, comm, root, &head);
+        let head = Head::read(heard.as_ref().unwrap_or(&head));
         let body = if body.is_empty() { vec![0; head.len as usize] } else { body };
-        Ok((head, self.broadcast(call, comm, root, &body)?))
+        let body = self.broadcast(call, comm, root, &body);
+        heard.and_then(|_| Ok((head, body?)))
     }
 
     fn broadcast(&self, call: &'static str, comm: &Comm, root: i32, bytes: &[u8]) -> Result<Vec<u8>> {
@@ -352,31 +403,41 @@ impl World {
         comm: &Comm,
         root: i32,
         own: bool,
-        meeting: Option<&mut Meeting>,
+        link: Option<&mut Link<'_>>,
     ) -> Result<()> {
         let mut flags = vec![0; comm.size() as usize];
         flags[comm.rank() as usize] = u8::from(own);
         let outcome = Arc::new(filled(&flags));
-        self.run_in(call, coll::share(comm, call, outcome.clone()))?;
-        let here = outcome.source().to_vec().iter().all(|flag| *flag == 1);
-        let there = meeting.map(|Meeting { line, .. }| {
-            line.send(&[u8::from(here)]);
-            // Without it the wait looks now and then.
-            let _set = self.sleep_on(|set| line.watch_in(set));
-            let step = |_: &mut Vci| match line.step() {
-                Ok(said) => said.map(|said| said == [1]),
-                Err(_) => Some(false),
-            };
-            let awaited = |_: &Vci| Awaited::OtherJob("with the members of the other job".into());
-            self.waiting.until(0, call, awaited, step)
-        });
-        let there = self.broadcast(call, comm, root, &[u8::from(there.unwrap_or(false))])?;
+        // Who is lost has not said that it has them.
+        let shared = self.run_in(call, coll::share(comm, call, outcome.clone()));
+        let here = shared.is_ok() && outcome.source().to_vec().iter().all(|flag| *flag == 1);
+        let there = match link {
+            Some(Link::Line(line)) => self.have_they(call, line, here),
+            Some(Link::Way(strangers)) => {
+                self.swap(strangers, &[u8::from(here)], 1).is_ok_and(|said| said == [1])
+            }
+            None => false,
+        };
+        let there = self.broadcast(call, comm, root, &[u8::from(there)])?;
         if here && there == [1] {
             return Ok(());
         }
         let whose = if here { "the other job" } else { "this job" };
         let text = format!("a process of {whose} has ended, or cannot reach the others");
         Err(Error::other(ErrorClass::ProcAborted, text))
+    }
+
+    /// Whether all members of the other group have what they need, for the same of our own.
+    fn have_they(&self, call: &'static str, line: &mut Line, here: bool) -> bool {
+        line.send(&[u8::from(here)]);
+        // Without it the wait looks now and then.
+        let _set = self.sleep_on(|set| line.watch_in(set));
+        let step = |_: &mut Vci| match line.step() {
+            Ok(said) => said.map(|said| said == [1]),
+            Err(_) => Some(false),
+        };
+        let awaited = |_: &Vci| Awaited::OtherJob("with the members of the other job".into());
+        self.waiting.until(0, call, awaited, step)
     }
 }
 

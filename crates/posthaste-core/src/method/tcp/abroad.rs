@@ -133,6 +133,16 @@ impl Tcp {
         self.identity.abroad.welcome(own, peer, name, pass, card);
     }
 
+    /// The label of a secret that this process has in common with a peer; 0 is that of the job.
+    pub fn label_with(&self, peer: Peer) -> u64 {
+        self.identity.abroad.label(peer).unwrap_or(0)
+    }
+
+    /// The secret with this label, if this process knows it.
+    pub fn secret_of(&self, label: u64) -> Option<[u8; 32]> {
+        self.identity.secret_of(label)
+    }
+
     /// The meeting with this label came to nothing for these peers.
     pub fn withdraw(&mut self, peers: &[Peer], label: u64) {
         peers.iter().for_each(|peer| self.identity.abroad.forget(*peer, Some(label)));

@@ -85,6 +85,10 @@ impl Identity {
         Self { me, peers, format, secret, abroad: Abroad::default() }
     }
 
+    pub(super) fn secret_of(&self, label: u64) -> Option<[u8; 32]> {
+        if label == 0 { Some(self.secret) } else { self.abroad.secret(label).copied() }
+    }
+
     /// The first words to a peer.
     pub(super) fn hello(&self, to: Peer, nonce: [u8; 32]) -> [u8; HELLO] {
         self.words(to, self.abroad.label(to).unwrap_or(0), nonce)
