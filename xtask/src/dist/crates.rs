@@ -78,7 +78,10 @@ pub(crate) fn publish(project: &Project) -> Fallible {
         job.succeed()?;
     }
     let launcher = chosen.iter().find(|one| one.name == "posthaste-launch");
-    install(project, &unpacked, launcher.ok_or("the launcher is not for others")?)
+    install(project, &unpacked, launcher.ok_or("the launcher is not for others")?)?;
+    let names: Vec<&str> = chosen.iter().map(|one| one.name.as_str()).collect();
+    println!("built, documented and installed from what a registry would get: {}", names.join(" "));
+    Ok(())
 }
 
 /// Removes what cargo has unpacked when crates were last published to nowhere: it takes a crate of the same version for the same.
