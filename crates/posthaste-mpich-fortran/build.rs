@@ -7,12 +7,14 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let folder = env::var("OUT_DIR").expect("cargo names a folder");
     let stand_in = Path::new(&folder).join("libmpi.so");
-    let made = Command::new("cc")
+    // For another processor cargo names a linker of it, which is a compiler.
+    let compiler = env::var("RUSTC_LINKER").unwrap_or_else(|_| "cc".into());
+    let made = Command::new(&compiler)
         .args(["-shared", "-nostdlib", "-Wl,-soname,libmpi.so.12", "-o"])
         .arg(&stand_in)
         .args(["-x", "c", "/dev/null"])
         .status();
-    assert!(made.is_ok_and(|status| status.success()), "cc cannot make {}", stand_in.display());
+    assert!(made.is_ok_and(|status| status.success()), "{compiler} cannot make {}", stand_in.display());
     for option in ["-soname,libmpifort.so.12", "-rpath,$ORIGIN", "--no-as-needed"] {
         println!("cargo:rustc-cdylib-link-arg=-Wl,{option}");
     }

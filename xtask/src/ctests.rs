@@ -140,7 +140,8 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, filter: &str, over: Over, tally:
     run_those(project, mpi, |name| name.contains(filter), over, tally)
 }
 
-fn run_those(
+/// Runs those C tests whose names are wanted.
+pub(crate) fn run_those(
     project: &Project,
     mpi: &Mpi,
     wanted: impl Fn(&str) -> bool,

@@ -8,8 +8,6 @@
 
 mod checks;
 
-pub(crate) use checks::aarch64;
-
 use std::time::Instant;
 
 use crate::{
@@ -21,7 +19,7 @@ use crate::{
     mpich, packages, programs,
     project::{Fallible, Project},
     python, races, rsmpi, shares,
-    tally::Tally,
+    tally::{Tally, show},
 };
 
 /// What the parts work with.
@@ -83,6 +81,7 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("dist", |gate, tally| dist::check(&gate.project, tally)),
     with_library("c", |gate, tally| {
         fallible(tally, |tally| ctests::run(&gate.project, &gate.mpi, "", ctests::Over::Own, tally));
+        show("      some of them on another processor, emulated, in ten minutes: cargo xtask aarch64");
     }),
     with_library("fortran", |gate, tally| fortran::tests(&gate.project, &gate.mpi, tally)),
     with_library("face", |gate, tally| face::run(&gate.project, tally)),

@@ -96,32 +96,33 @@ pub(crate) fn run(project: &Project, prefix: &Path) -> Fallible {
     Ok(())
 }
 
+/// What is installed, as options of cargo.
+pub(crate) const CRATES: [&str; 5] = [
+    "--package=posthaste-launch",
+    "--package=posthaste-abi",
+    "--package=posthaste-fortran",
+    "--package=posthaste-mpich",
+    "--package=posthaste-mpich-fortran",
+];
+
 fn build(project: &Project) -> Fallible {
-    project
-        .cargo(&[
-            "build",
-            "--release",
-            "--quiet",
-            "-p",
-            "posthaste-launch",
-            "-p",
-            "posthaste-abi",
-            "-p",
-            "posthaste-fortran",
-            "-p",
-            "posthaste-mpich",
-            "-p",
-            "posthaste-mpich-fortran",
-        ])
-        .succeed()?;
-    let cells = project.target.join("release").join(CELLS);
-    let assembler = Job::new("cc").args(["-c", "-x", "assembler", "-", "-o"]).arg(cells);
+    project.cargo(&[&["build", "--release", "--quiet"][..], &CRATES].concat()).succeed()?;
+    assemble("cc", &project.target.join("release"))
+}
+
+/// Makes what cargo does not, by this compiler, and puts it beside what cargo has built.
+pub(crate) fn assemble(compiler: &str, built: &Path) -> Fallible {
+    let assembler = Job::new(compiler).args(["-c", "-x", "assembler", "-", "-o"]).arg(built.join(CELLS));
     assembler.input(fortran::CELLS).succeed().map(drop)
 }
 
 /// Installs what was built last.
 pub(crate) fn copy(project: &Project, prefix: &Path) -> Fallible {
-    let built = project.target.join("release");
+    copy_built(project, &project.target.join("release"), prefix)
+}
+
+/// Installs what lies in this folder of cargo's.
+pub(crate) fn copy_built(project: &Project, built: &Path, prefix: &Path) -> Fallible {
     let libraries = BUILT.map(|library| built.join(library));
     install(project, prefix, |program| built.join(program), &libraries, &built.join(CELLS))
 }
@@ -200,6 +201,11 @@ if(NOT TARGET posthaste::mpi)
 endif()
 set(posthaste_MPIEXEC "${_posthaste_prefix}/bin/mpiexec")
 "#;
+
+/// Writes a script that can be run.
+pub(crate) fn write_script(to: &Path, text: &str) -> Fallible {
+    replace(to, text.as_bytes(), 0o755)
+}
 
 fn put(from: &Path, to: &Path, mode: u32) -> Fallible {
     let bytes = fs::read(from).map_err(|e| format!("can't read {}: {e}", from.display()))?;

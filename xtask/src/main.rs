@@ -4,6 +4,7 @@
 //! is what is installed.
 #![forbid(unsafe_code)]
 
+mod aarch64;
 mod abi_check;
 mod arrows;
 mod bench;
@@ -126,8 +127,12 @@ enum Command {
         #[arg(long)]
         crates: bool,
     },
-    /// Check that the crates compile for aarch64 Linux
-    Aarch64,
+    /// Check that the crates compile for aarch64 Linux, and run C programs there under qemu
+    Aarch64 {
+        /// As root: do not install the Debian packages that are missing
+        #[arg(long)]
+        no_install: bool,
+    },
     /// Bring the staged installation (target/stage) up to date and print its place
     Stage,
     /// Run the C tests only
@@ -198,11 +203,7 @@ fn run(arguments: Arguments) -> Fallible<bool> {
                 .for_each(|package| println!("{}", package.display()));
             Ok(true)
         }
-        Command::Aarch64 => {
-            let mut tally = Tally::default();
-            gate::aarch64(&project, &mut tally);
-            Ok(tally.finish())
-        }
+        Command::Aarch64 { no_install } => aarch64::command(&project, !no_install),
         Command::Futures => futures::command(&project),
         Command::Fuzz { target, seconds } => fuzz::run(&project, &target, seconds),
         Command::C { filter, with, over } => {

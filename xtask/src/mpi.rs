@@ -61,6 +61,20 @@ impl Mpi {
         }
     }
 
+    /// posthaste for another processor, by commands that emulate it.
+    pub(crate) fn emulated(mpiexec: PathBuf, compiler: PathBuf, lib: &Path) -> Self {
+        Self {
+            name: "posthaste on aarch64",
+            flavour: "abi",
+            mpiexec,
+            compiler,
+            environment: library_path(lib),
+            always: &[],
+            bound: &["-bind-to", "core"],
+            unbound: &["-bind-to", "none"],
+        }
+    }
+
     /// The named rivals ("mpich", "intel", "openmpi"), installed when they are missing.
     pub(crate) fn rival(project: &Project, name: &str) -> Fallible<Self> {
         match name {

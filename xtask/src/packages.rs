@@ -36,6 +36,8 @@ pub(crate) enum Proof {
     Header(&'static str),
     /// Python code that ends without an exception.
     Python(&'static str),
+    /// A file.
+    File(&'static str),
 }
 
 /// What the parts need that this crate has of its own.
@@ -191,7 +193,17 @@ const SCRIPT: &str = r#"
 
 /// Sees to it that the packages are there which the wanted parts need; says what it installs, or why it does not.
 pub(crate) fn ensure(project: &Project, wanted: &dyn Fn(&str) -> bool, allowed: bool) {
-    let missing = missing(&tables(), wanted, &|package| package.proof.holds());
+    ensure_of(project, &tables(), wanted, allowed);
+}
+
+/// The same for the packages in these tables.
+pub(crate) fn ensure_of(
+    project: &Project,
+    tables: &[&'static [Package]],
+    wanted: &dyn Fn(&str) -> bool,
+    allowed: bool,
+) {
+    let missing = missing(tables, wanted, &|package| package.proof.holds());
     if missing.is_empty() {
         return;
     }
@@ -228,6 +240,7 @@ impl Proof {
         match self {
             Self::Program(name) => present(name),
             Self::Library(name) => has_library(name),
+            Self::File(path) => Path::new(path).exists(),
             Self::Header(name) => {
                 let name = format!("#include <{name}>\n");
                 let job = Job::new("cc").args(["-E", "-x", "c", "-o", "/dev/null", "-"]).input(name);

@@ -1,10 +1,13 @@
 //! Attributes (MPI-5.0 §7.7, §19.3.7): in Fortran an attribute is an integer as long as an address; its callbacks get
 //! everything by address.
 //!
-//! The attributes that MPI itself sets are addresses of values in C and the values in Fortran. One that Fortran sets is its
-//! value in C.
+//! An attribute that Fortran or MPI itself has set is in C the address of its value; what C has set is in Fortran the address.
+//! So what Fortran sets lies in a cell, and C keeps the address of that. What must stay true: a cell stays where it is as long as the
+//! attribute is there; the lock of the table of cells is not held while C or a callback runs.
 
+use std::collections::BTreeSet;
 use std::ffi::c_int;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::abi::{Attribute, attribute};
 use crate::argument::{Address, Handle, Integer, handle, number, report};
@@ -38,6 +41,35 @@ impl Key {
     }
 }
 
+/// Addresses of the values that Fortran has set: how an attribute of Fortran is told from one of C.
+static CELLS: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+fn cells() -> MutexGuard<'static, BTreeSet<usize>> {
+    CELLS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What C gets for a value that Fortran sets. A C `int` is read there as well: the machine is a little-endian one.
+fn put(value: isize) -> Address {
+    let cell = Box::into_raw(Box::new(value));
+    cells().insert(cell.addr());
+    cell.cast()
+}
+
+/// Ends a cell; what C has set is none. One under a key whose callbacks are those of C stays: nobody hears of its end, and copies of
+/// the attribute have the same address.
+fn end(attribute: Address) {
+    if cells().remove(&attribute.addr()) {
+        // SAFETY: the table has those that `put` has made, each once.
+        drop(unsafe { Box::from_raw(attribute.cast::<isize>()) });
+    }
+}
+
+/// The value that Fortran has set; `None`: C has set the attribute.
+fn of_fortran(attribute: Address) -> Option<isize> {
+    // SAFETY: a cell is there as long as it is in the table, which is locked.
+    cells().contains(&attribute.addr()).then(|| unsafe { *attribute.cast::<isize>() })
+}
+
 unsafe extern "C" fn copy(
     of: Handle,
     keyval: c_int,
@@ -50,11 +82,18 @@ unsafe extern "C" fn copy(
     // SAFETY: C hands back what `keep` gave it, and has room for the answers.
     unsafe {
         let key = &*key.cast::<Key>();
-        let value = value as isize;
-        (key.copy)(&number(of), &keyval, &key.extra_state, &value, &mut result, flag, &mut code);
+        let set = of_fortran(value);
+        let seen = set.unwrap_or(value as isize);
+        (key.copy)(&number(of), &keyval, &key.extra_state, &seen, &mut result, flag, &mut code);
         if code == 0 && *flag != 0 {
             // What wrote an INTEGER has written half of it.
-            *out.cast() = if key.is_short { result as i32 as isize } else { result };
+            let result = if key.is_short { result as i32 as isize } else { result };
+            // A copy is of the language of its original. MPI_DUP_FN, which takes INTEGERs, copies an address whole.
+            *out.cast::<Address>() = match set {
+                Some(_) => put(result),
+                None if key.is_short && result == seen as i32 as isize => value,
+                None => result as Address,
+            };
         }
     }
     code
@@ -65,7 +104,11 @@ unsafe extern "C" fn delete(of: Handle, keyval: c_int, value: Address, key: Addr
     // SAFETY: C hands back what `keep` gave it.
     unsafe {
         let key = &*key.cast::<Key>();
-        (key.delete)(&number(of), &keyval, &(value as isize), &key.extra_state, &mut code);
+        let seen = of_fortran(value).unwrap_or(value as isize);
+        (key.delete)(&number(of), &keyval, &seen, &key.extra_state, &mut code);
+    }
+    if code == 0 {
+        end(value);
     }
     code
 }
@@ -103,7 +146,11 @@ macro_rules! setting {
         routine! {
             plain $stem $c $pc, as call
             (of: *const Integer, keyval: *const Integer, attribute_val: *const $ty, ierror: *mut Integer) {
-                let code = call(handle(of), *keyval, *attribute_val as isize as Address);
+                let cell = put(*attribute_val as isize);
+                let code = call(handle(of), *keyval, cell);
+                if code != 0 {
+                    end(cell);
+                }
                 report(ierror, code);
             }
         }
@@ -123,7 +170,7 @@ macro_rules! getting {
             plain $stem $c $pc, as call
             (of: *const Integer, keyval: *const Integer, attribute_val: *mut $ty, flag: *mut Integer,
                 ierror: *mut Integer) {
-                let mut value = 0_isize;
+                let mut value: Address = std::ptr::null_mut();
                 let (c_keyval, kind) = attribute(*keyval);
                 let code = call(handle(of), c_keyval, (&raw mut value).cast(), flag.cast());
                 if code == 0 && *flag != 0 {
@@ -143,13 +190,13 @@ getting! {
 }
 
 /// An attribute as Fortran sees it.
-unsafe fn seen(attribute: Attribute, value: isize) -> isize {
+unsafe fn seen(attribute: Attribute, value: Address) -> isize {
     // SAFETY: of these keys C has given the address of a value.
     unsafe {
         match attribute {
-            Attribute::Aint => *(value as *const isize),
-            Attribute::Int => *(value as *const c_int) as isize,
-            Attribute::Itself => value,
+            Attribute::Aint => *value.cast(),
+            Attribute::Int => *value.cast::<c_int>() as isize,
+            Attribute::Itself => of_fortran(value).unwrap_or(value as isize),
         }
     }
 }

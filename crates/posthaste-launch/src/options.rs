@@ -314,8 +314,6 @@ impl Reader<'_> {
         self.request.job.environment = common(&self.base).into_iter().collect();
         let mut ranks = 0usize;
         for (draft, name, arguments) in self.drafts {
-            let (name, arguments) =
-                if self.debugger { under_debugger(name, arguments) } else { (name, arguments) };
             let mut environment: Vec<_> = draft.base.iter().flat_map(&common).collect();
             environment.extend(draft.environment);
             let count = draft.count.unwrap_or(1);
@@ -324,6 +322,7 @@ impl Reader<'_> {
                 count,
                 name,
                 arguments,
+                debugger: if self.debugger { DEBUGGER.map(OsString::from).into() } else { Vec::new() },
                 environment,
                 replaces_environment: draft.base.is_some(),
                 path: draft.path,
@@ -357,22 +356,19 @@ pub fn hosts_of_file(file: &OsStr, around: &Surroundings) -> Result<Vec<Host>, S
     Ok(HostList::read(file)?.on(around))
 }
 
-/// A program under the debugger: it runs at once, and where it fails, every thread says where it is. The exit code is that of
+/// What runs programs with `-gdb`: they run at once, and where one fails, every thread says where it is. The exit code is that of
 /// the program.
-fn under_debugger(name: OsString, arguments: Vec<OsString>) -> (OsString, Vec<OsString>) {
-    const OPTIONS: [&str; 8] = [
-        "-quiet",
-        "-batch",
-        "-return-child-result",
-        "-ex",
-        "run",
-        "-ex",
-        "thread apply all backtrace",
-        "--args",
-    ];
-    let words = OPTIONS.iter().map(OsString::from);
-    ("gdb".into(), words.chain([name]).chain(arguments).collect())
-}
+const DEBUGGER: [&str; 9] = [
+    "gdb",
+    "-quiet",
+    "-batch",
+    "-return-child-result",
+    "-ex",
+    "run",
+    "-ex",
+    "thread apply all backtrace",
+    "--args",
+];
 
 /// Whether a variable is called so; a star at the end stands for anything.
 fn is_named(name: &OsStr, wanted: &OsStr) -> bool {

@@ -3,24 +3,37 @@
 
 mod common;
 
-use common::{PATIENCE, mpiexec, put_script, run, unique, wait_for};
+use common::{PATIENCE, Said, mpiexec, put_program, put_script, run, unique, wait_for};
 use std::fs;
 use std::process::{Command, Stdio};
 
 const MPIEXEC: &str = env!("CARGO_BIN_EXE_mpiexec");
 
-/// What gdb prints, called so; nothing where it is not installed.
+/// What gdb prints, called so; nothing where it is not installed, or may not do so.
 fn gdb(arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("gdb");
     command.args(["-nx", "-batch", "-iex", "set auto-load off"]).args(arguments).stdin(Stdio::null());
     command.env_remove("DEBUGINFOD_URLS");
     match command.output() {
-        Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            may_trace(&said).then_some(said)
+        }
         Err(_) => {
             println!("omitted: gdb is not installed");
             None
         }
     }
+}
+
+/// Whether gdb, which has said this, may look at processes. A container, or the system, may forbid it.
+fn may_trace(said: &str) -> bool {
+    let forbidden = said.contains("ptrace: Operation not permitted")
+        || said.contains("Could not trace the inferior process");
+    if forbidden {
+        println!("omitted: gdb may not look at processes here");
+    }
+    !forbidden
 }
 
 /// The lines that gdb prints for values, without their numbers.
@@ -65,12 +78,7 @@ fn a_debugger_that_attaches_finds_all_ranks_in_order() {
         job.wait().unwrap();
         let Some(printed) = printed else { continue };
         let values = values(&printed);
-        let [size, state, table] = values[..] else {
-            // A container may forbid it.
-            assert!(printed.contains("ptrace"), "{printed}");
-            println!("omitted: gdb may not attach to processes here");
-            continue;
-        };
+        let [size, state, table] = values[..] else { panic!("{printed}") };
         assert_eq!((size, state), ("3", "1"), "{printed}");
         let ranks: Vec<&str> = table.split("}, {").collect();
         assert_eq!(ranks.len(), 3, "{table}");
@@ -113,11 +121,7 @@ fn a_debugger_that_starts_mpiexec_stops_it_when_the_ranks_are_there() {
         return;
     };
     let values = values(&printed);
-    // Where it may not run a program it prints what stands in the file.
-    if !printed.contains("Breakpoint 1, ") {
-        println!("omitted: gdb may not start processes here");
-        return;
-    }
+    assert!(printed.contains("Breakpoint 1, "), "{printed}");
     assert_eq!(values[..2], ["1", "2"], "{printed}");
     assert!(values[2].ends_with("echo\""), "{printed}");
     assert_eq!(printed.matches("ranks go on").count(), 2, "{printed}");
@@ -125,14 +129,45 @@ fn a_debugger_that_starts_mpiexec_stops_it_when_the_ranks_are_there() {
 
 #[test]
 fn a_rank_under_gdb_says_where_it_failed() {
-    let said = run(&["-gdb", "-n", "1", "sh", "-c", "kill -SEGV $$"]);
-    if said.err.contains("\"gdb\"") || said.err.contains("ptrace") {
-        println!("omitted: gdb is not installed, or may not start processes here");
-        return;
-    }
+    let Some(said) = under_gdb(&["-n", "1", "sh", "-c", "kill -SEGV $$"]) else { return };
     assert!(said.out.contains("received signal SIGSEGV"), "{}\n{}", said.out, said.err);
-    let said = run(&["-gdb", "-n", "2", "true"]);
+    let Some(said) = under_gdb(&["-n", "2", "true"]) else { return };
     assert_eq!(said.out.matches("exited normally").count(), 2, "{}", said.out);
+}
+
+#[test]
+fn a_program_under_gdb_is_found_as_without_it() {
+    let folder = std::env::temp_dir().join(format!("mpiexec-gdb-{}", unique()));
+    fs::create_dir_all(folder.join("elsewhere")).unwrap();
+    put_program("/bin/echo", folder.join("elsewhere/says"));
+    let elsewhere = folder.join("elsewhere");
+    let (folder_name, elsewhere) = (folder.to_str().unwrap(), elsewhere.to_str().unwrap());
+    for (hosts, place) in [
+        (&[][..], &["-path", elsewhere][..]),
+        (&[], &["-wdir", folder_name, "-path", "elsewhere"]),
+        (&[], &["-wdir", elsewhere]),
+        (&["-launcher", "fork", "-hosts", "a,b"], &["-path", elsewhere]),
+    ] {
+        let arguments = [hosts, &["-n", "2"], place, &["says", "a  word", "$HOME"]].concat();
+        let Some(said) = under_gdb(&arguments) else { break };
+        let lines = said.out.lines().filter(|line| *line == "a  word $HOME").count();
+        assert_eq!((said.code, lines), (0, 2), "{place:?}: {}\n{}", said.out, said.err);
+    }
+    let without = run(&["-path", "/nonexistent", "says"]);
+    let with = run(&["-gdb", "-path", "/nonexistent", "says"]);
+    assert_eq!((with.code, with.err), (without.code, without.err));
+    assert_eq!(with.code, 127);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// What `mpiexec -gdb` said; nothing where gdb is not installed, or may not start processes.
+fn under_gdb(arguments: &[&str]) -> Option<Said> {
+    let said = run(&[&["-gdb"], arguments].concat());
+    if said.code == 127 && said.err.contains("there is no program \"gdb\"") {
+        println!("omitted: gdb is not installed");
+        return None;
+    }
+    may_trace(&(said.out.clone() + &said.err)).then_some(said)
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::{
     process::Job,
     project::{Fallible, Project, cargo_home},
     python,
-    tally::Tally,
+    tally::{Tally, show},
 };
 
 const PROGRAM: &str = "tests/c/build/program.c";
@@ -32,6 +32,9 @@ pub(crate) fn run(project: &Project, tally: &mut Tally) {
         tally.not_run(1, "dist: debuggers: gdb is not installed");
     }
     tally.test("dist: the crates as the registry takes them", || crates::pack(project).map(drop));
+    show(
+        "      each crate built from that, documented, and installed by cargo, in five minutes: cargo xtask dist --crates",
+    );
     tally.test("dist: the wheel in a virtual environment", || wheel(project, &made.wheel));
     tally.test("dist: the wheel beside another MPI's", || beside(project, &made.wheel));
     tally.test("dist: the archive, unpacked elsewhere", || archive(project, &made.archive));

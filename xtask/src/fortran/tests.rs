@@ -197,6 +197,11 @@ impl Tests<'_> {
             compiler.arg(source).arg("-o").arg(&object).succeed()?;
             self.alone("mpifort", "languages.f90", &[&object.display().to_string()], "languages: right")
         });
+        for interface in INTERFACES {
+            tally.test(&format!("fortran: attributes between Fortran and C ({interface})"), || {
+                self.attributes(interface)
+            });
+        }
         match builds::cmake(self.project) {
             Some(cmake) => {
                 tally.test("fortran: CMake, find_package(MPI COMPONENTS Fortran)", || self.cmake(&cmake));
@@ -233,6 +238,20 @@ impl Tests<'_> {
             said(&job.succeed()?.stdout, "lengths: right")?;
         }
         Ok(())
+    }
+
+    fn attributes(&self, interface: &str) -> Fallible {
+        let root = self.project.root.join("tests/fortran");
+        let object = self.folder.join("attributes-c.o");
+        let compiler = Job::new(self.project.stage.join("bin/mpicc")).args(["-Wall", "-Werror", "-c"]);
+        compiler.arg(root.join("attributes.c")).arg("-o").arg(&object).succeed()?;
+        let name = format!("attributes-{interface}");
+        let program = self.folder.join(&name);
+        let compiler = self.compiler().args(["-fallow-argument-mismatch", "-w"]);
+        let compiler = compiler.arg(format!("-D{}", interface.to_uppercase()));
+        let compiler = compiler.dir(&self.project.folder(&format!("fortran/modules/{name}"))?);
+        compiler.arg(root.join("attributes.F08")).arg(&object).arg("-o").arg(&program).succeed()?;
+        said(&self.mpi.plain().args(["-n", "2"]).arg(&program).succeed()?.stdout, "attributes: right")
     }
 
     fn longer_integers(&self) -> Fallible {

@@ -120,26 +120,6 @@ fn count(output: &str) -> (usize, usize, usize) {
     (passed, failed, ignored)
 }
 
-/// Everything but this program and the tests is right for the other processor that it is meant for.
-pub(crate) fn aarch64(project: &Project, tally: &mut Tally) {
-    const TARGET: &str = "aarch64-unknown-linux-gnu";
-    let is_there = || {
-        let job = Job::new("rustc").args(["--print", "target-libdir", "--target", TARGET]);
-        let folder = job.succeed().map(|said| said.stdout.trim().to_owned());
-        folder.is_ok_and(|folder| std::path::Path::new(&folder).is_dir())
-    };
-    if !is_there() {
-        // Without rustup it stays so.
-        let _ = Job::new("rustup").args(["target", "add", TARGET]).limit(300).run();
-    }
-    if !is_there() {
-        return tally.not_run(1, format!("cargo check for aarch64: rustup target add {TARGET}"));
-    }
-    let arguments = ["check", "--quiet", "--workspace", "--exclude", "xtask", "--target", TARGET];
-    let job = project.cargo(&arguments);
-    tally.test("cargo check for aarch64", || job.succeed().map(drop));
-}
-
 /// Tier 2: licences, bans, sources.
 pub(super) fn deny(project: &Project, tally: &mut Tally) {
     let tools = project.target.join("tools");

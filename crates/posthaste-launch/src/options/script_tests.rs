@@ -105,7 +105,9 @@ const ROWS: &[Row] = &[
     ("--cpu-set 0,2-3 a", |r| r.job.cpu_set == [0, 2, 3]),
     ("--cpu-list 0,2-3 a", |r| r.job.cpu_set == [0, 2, 3]),
     ("-map-by pe-list=0,2 a", |r| r.job.cpu_set == [0, 2]),
-    ("-gdb ./a b", |r| first(r).name == "gdb" && first(r).arguments.ends_with(&["./a".into(), "b".into()])),
+    ("-gdb ./a b", |r| {
+        first(r).name == "./a" && first(r).arguments == ["b"] && first(r).debugger[0] == "gdb"
+    }),
     ("-hosts b,c a", |r| hosts(r) == "b c "),
     ("--host b:2,c:2 a", |r| hosts(r) == "b:2 c:2 "),
     ("-H b:2,c:2 a", |r| hosts(r) == "b:2 c:2 "),

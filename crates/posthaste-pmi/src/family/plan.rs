@@ -126,6 +126,7 @@ fn program(spec: Spec, count: usize) -> Program {
         directory: hint(&["wdir", "wd", "cwd"]).map(PathBuf::from),
         sets: spec.hint(&["pset"]).into_iter().flat_map(|names| names.split(',')).map(Into::into).collect(),
         arguments: spec.arguments.into_iter().map(OsString::from).collect(),
+        debugger: Vec::new(),
         name: spec.name.into(),
     }
 }

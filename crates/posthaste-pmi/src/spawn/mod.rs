@@ -57,6 +57,8 @@ pub struct Program {
     pub name: OsString,
     /// Its arguments, without its name.
     pub arguments: Vec<OsString>,
+    /// The debugger that runs it, which is looked for in `PATH`, and the debugger's own arguments; what runs itself has none.
+    pub debugger: Vec<OsString>,
     /// Its whole environment, or what is added to the job's; see `replaces_environment`.
     pub environment: Vec<(OsString, OsString)>,
     /// Whether `environment` replaces the job's instead of being added to it.

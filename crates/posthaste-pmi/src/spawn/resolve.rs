@@ -3,7 +3,7 @@
 //! It asks the file system. What must stay true: a mistake in the command line is one clear sentence and an exit code
 //! as a shell would give it (127 not found, 126 not executable), and no process.
 
-use super::{Program, Refused};
+use super::Refused;
 use nix::unistd::{AccessFlags, access};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,16 +12,19 @@ use std::path::{Path, PathBuf};
 const NOT_FOUND: i32 = 127;
 const NOT_EXECUTABLE: i32 = 126;
 
-/// The path to execute for `program`, whose environment has `path` as its `PATH`.
-pub(super) fn resolve(program: &Program, path: Option<&OsStr>) -> Result<PathBuf, Refused> {
-    if let Some(directory) = &program.directory {
+/// The path to execute for the program of this name, in this working directory, with `path` as its `PATH`.
+pub(super) fn resolve(
+    name: &OsStr,
+    directory: Option<&Path>,
+    path: Option<&OsStr>,
+) -> Result<PathBuf, Refused> {
+    if let Some(directory) = directory {
         check_directory(directory)?;
     }
-    let name = &program.name;
     if name.is_empty() {
         return Err(Refused::new(NOT_FOUND, "the name of the program is empty"));
     }
-    let here = program.directory.clone().unwrap_or_default();
+    let here = directory.map(Path::to_path_buf).unwrap_or_default();
     if name.as_bytes().contains(&b'/') {
         // As seen from the process's own directory, where it will be executed.
         return match executable(&here.join(name)) {
@@ -103,9 +106,7 @@ mod tests {
     use super::*;
 
     fn find(name: &str, directory: Option<&str>, path: &str) -> Result<PathBuf, i32> {
-        let program =
-            Program { name: name.into(), directory: directory.map(PathBuf::from), ..Program::default() };
-        resolve(&program, Some(OsStr::new(path))).map_err(|refused| refused.code)
+        resolve(name.as_ref(), directory.map(Path::new), Some(path.as_ref())).map_err(|refused| refused.code)
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! What must stay true: a rank inherits its standard streams, its PMI connection and the node segment, and nothing else
 //! of ours; the variables of a job that we ourselves may be part of do not reach it.
 
+use super::resolve::resolve;
 use super::talk::Common;
-use super::{Bind, Part, Program, Refused, resolve};
+use super::{Bind, Part, Program, Refused};
 use crate::client::JOB_VARIABLES;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::SigSet;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Prepared<'a> {
     program: &'a Program,
     path: PathBuf,
+    debugger: Option<PathBuf>,
     environment: BTreeMap<OsString, OsString>,
 }
 
@@ -47,17 +49,11 @@ impl<'a> Prepared<'a> {
                 ));
             }
         }
-        let own_path;
-        let path = match (&program.path, environment.get(OsStr::new("PATH"))) {
-            (Some(path), _) => Some(path.as_os_str()),
-            (None, Some(path)) => Some(path.as_os_str()),
-            (None, None) => {
-                own_path = std::env::var_os("PATH");
-                own_path.as_deref()
-            }
-        };
-        let path = resolve::resolve(program, path)?;
-        Ok(Self { program, path, environment })
+        let usual = environment.get(OsStr::new("PATH")).cloned().or_else(|| std::env::var_os("PATH"));
+        let directory = program.directory.as_deref();
+        let path = resolve(&program.name, directory, program.path.as_deref().or(usual.as_deref()))?;
+        let debugger = program.debugger.first().map(|name| resolve(name, directory, usual.as_deref()));
+        Ok(Self { program, path, debugger: debugger.transpose()?, environment })
     }
 
     /// The name the user gave.
@@ -65,16 +61,21 @@ impl<'a> Prepared<'a> {
         self.program.name.to_string_lossy().into_owned()
     }
 
-    /// The path of the program.
+    /// The path of what is executed.
     pub(super) fn path(&self) -> String {
-        self.path.to_string_lossy().into_owned()
+        self.executed().to_string_lossy().into_owned()
+    }
+
+    fn executed(&self) -> &Path {
+        self.debugger.as_ref().unwrap_or(&self.path)
     }
 
     fn image(&self, contract: &[(&str, String)]) -> io::Result<Image> {
-        let arguments: Vec<&[u8]> = std::iter::once(&self.program.name)
-            .chain(&self.program.arguments)
-            .map(|argument| argument.as_bytes())
-            .collect();
+        // A debugger looks in other places for a program: it gets the path.
+        let name = if self.debugger.is_some() { self.path.as_os_str() } else { &self.program.name };
+        let words = self.program.debugger.iter().map(OsString::as_os_str).chain([name]);
+        let words = words.chain(self.program.arguments.iter().map(OsString::as_os_str));
+        let arguments: Vec<&[u8]> = words.map(OsStr::as_bytes).collect();
         let mut environment: Vec<Vec<u8>> = Vec::with_capacity(self.environment.len() + contract.len());
         for (name, value) in &self.environment {
             let mut pair = name.clone().into_vec();
@@ -83,7 +84,7 @@ impl<'a> Prepared<'a> {
             environment.push(pair);
         }
         environment.extend(contract.iter().map(|(name, value)| format!("{name}={value}").into_bytes()));
-        Image::new(&self.path, &arguments, &environment, self.program.directory.as_deref())
+        Image::new(self.executed(), &arguments, &environment, self.program.directory.as_deref())
     }
 }
 
