@@ -203,6 +203,7 @@ impl Emit {
         emit
     }
 
+    #[inline(always)]
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let end = self.front_len + bytes.len();
         self.front[self.front_len..end].copy_from_slice(bytes);
