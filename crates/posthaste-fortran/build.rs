@@ -5,10 +5,12 @@ use std::{env, path::Path, process::Command};
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=RUSTC_LINKER");
     let folder = env::var("OUT_DIR").expect("cargo names a folder");
     let stand_in = Path::new(&folder).join("libmpi_abi.so");
     // For another processor cargo names a linker of it, which is a compiler.
-    let compiler = env::var("RUSTC_LINKER").unwrap_or_else(|_| "cc".into());
+    let linker = env::var("RUSTC_LINKER").ok().filter(|_| env::var("TARGET") != env::var("HOST"));
+    let compiler = linker.unwrap_or_else(|| "cc".into());
     let made = Command::new(&compiler)
         .args(["-shared", "-nostdlib", "-Wl,-soname,libmpi_abi.so.1", "-o"])
         .arg(&stand_in)

@@ -1,7 +1,7 @@
 // ranks: 2
 // timeout: 300
 /* Messages of more than 2^31 elements, whole and in pieces, between two ranks and to oneself. The buffers are address
- * space over which a file of about a megabyte is mapped again and again, so they take hardly any memory; its length
+ * space over which a file of about four megabytes is mapped again and again, so they take hardly any memory; its length
  * divides no power of two, so bytes at a wrong place are wrong bytes. No page follows the end of a buffer.
  * MPI-5.0 sections 2.5.8, 3.2. */
 #define _GNU_SOURCE
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, TILE = 259 * PAGE };
+enum { PAGE = 4096, TILE = 1039 * PAGE }; /* longer than what is copied at once: a copy may store its first bytes last */
 
 static const MPI_Count length = (1LL << 31) + 12345;
 

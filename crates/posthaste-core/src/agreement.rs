@@ -180,7 +180,9 @@ impl Agreement {
             self.heard.clear();
             self.has_reported = false;
             let known = self.known();
-            let others = self.above().into_iter().chain(self.below()).filter(|other| Some(*other) != from);
+            // Who has told it needs no answer, unless that one knows less.
+            let tells = |other: &u32| Some(*other) != from || known != lost;
+            let others = self.above().into_iter().chain(self.below()).filter(tells);
             out.extend(others.map(|other| (other, Message::Lost(known.clone()))));
         }
     }

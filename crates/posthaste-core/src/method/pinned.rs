@@ -314,8 +314,9 @@ impl<R> Pinned<R> {
     /// Is not found any more; goes at once, or when nobody uses it any more.
     fn hide(&mut self, slot: usize) {
         let Some(entry) = self.entries[slot].as_mut() else { return };
-        self.places.remove(&entry.start);
-        entry.findable = false;
+        if std::mem::take(&mut entry.findable) {
+            self.places.remove(&entry.start);
+        }
         if entry.uses == 0 {
             self.idle.remove(&entry.stamp);
             self.remove(slot);

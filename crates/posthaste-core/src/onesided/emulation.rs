@@ -69,6 +69,11 @@ impl Traffic {
         self.queue.is_empty() && self.answers.is_empty()
     }
 
+    /// What the peer remembered of us is gone.
+    pub(super) fn begins_anew(&mut self) {
+        (self.told, self.refused_last) = (Told::default(), 0);
+    }
+
     /// Whether the peer may not have done everything that has left.
     fn is_unsure(&self) -> bool {
         self.unconfirmed || self.unanswered > 0

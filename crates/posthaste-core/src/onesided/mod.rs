@@ -256,6 +256,13 @@ impl OneSided {
         Ok(())
     }
 
+    /// This process has parted from a peer, which may begin anew: it knows no layout any more.
+    pub fn parted(&mut self, peer: Peer) {
+        if let Some(traffic) = self.traffic.get_mut(peer) {
+            traffic.begins_anew();
+        }
+    }
+
     /// The next operation that is over, of all but windows.
     pub fn next_done(&mut self) -> Option<Done> {
         self.done.pop_front()
@@ -341,6 +348,10 @@ impl OneSided {
         let Some(Asked { peer, token, wanted, .. }) = self.asked.remove(&serial) else { return };
         let traffic = self.traffic.get_or_make(peer, Traffic::default);
         traffic.transfers = traffic.transfers.saturating_sub(1);
+        if let (Outcome::Refused(_), Some(why)) = (&outcome, &traffic.lost) {
+            let why = why.clone();
+            return self.end(token, Err(why));
+        }
         match (outcome, wanted) {
             (Outcome::Refused(data), Wanted::Placed(access)) => {
                 self.queue_first(peer, Outgoing::Put { access, data, token, begun: false });

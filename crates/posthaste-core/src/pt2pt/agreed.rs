@@ -180,13 +180,21 @@ impl Agreements {
 
     /// Everything about a communicator is forgotten, but that it is.
     fn closed(&mut self, context: ContextId, last: u32) {
-        self.of.remove(&context);
+        self.opened(context);
         self.closed.insert(context, last);
         self.closings.push_back(context);
         if self.closings.len() > MOST_CLOSED
             && let Some(oldest) = self.closings.pop_front()
         {
             self.closed.remove(&oldest);
+        }
+    }
+
+    /// Nothing is known any more of an older communicator with this context.
+    fn opened(&mut self, context: ContextId) {
+        self.of.remove(&context);
+        if self.closed.remove(&context).is_some() {
+            self.closings.retain(|closing| *closing != context);
         }
     }
 
@@ -243,7 +251,8 @@ fn end(engine: &mut Engine, context: ContextId, decision: Decision) {
             }
         }
         Purpose::Bits(outcome) | Purpose::Whole(outcome) => _ = outcome.set(decision),
-        Purpose::Closing => engine.agreements.closed(context, decided),
+        // Nobody depends on the outcome: whom somebody has lost on a communicator that is gone is not lost for all.
+        Purpose::Closing => return engine.agreements.closed(context, decided),
     }
     if let Some(request) = request.filter(|request| engine.requests.get(*request).is_some()) {
         engine.complete(request, status);
@@ -329,11 +338,26 @@ fn is_closed(
 /// This process knows a communicator from now on.
 pub(super) fn joined(engine: &mut Engine, context: ContextId) {
     let context = context.point_to_point();
+    let members = engine.contexts.get(context.collective());
+    let is_same = |series: &Series| members.is_some_and(|members| Arc::ptr_eq(&series.members, members));
+    if !engine.agreements.of.get(&context).is_some_and(is_same) {
+        engine.agreements.opened(context);
+    }
     let early = engine.agreements.early.extract_if(.., |early| early.context == context);
     for Early { from, serial, message, .. } in early.collect::<Vec<_>>() {
         heard(engine, from, context, serial, message);
     }
     close(engine);
+}
+
+/// This process has parted from a peer: communicators with it that were freed are over without a last agreement.
+pub(super) fn parted(engine: &mut Engine, peer: Peer) {
+    let is_over =
+        |series: &Series| series.members.is_freed() && series.members.group().rank_of(peer).is_some();
+    let over = engine.agreements.of.iter().filter(|(_, series)| is_over(series));
+    let over: Vec<(ContextId, u32)> =
+        over.map(|(context, series)| (*context, series.begun + u32::from(!series.is_closing))).collect();
+    over.into_iter().for_each(|(context, last)| engine.agreements.closed(context, last));
 }
 
 /// A process is lost, and all that it said has come.

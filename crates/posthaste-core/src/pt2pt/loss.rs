@@ -178,6 +178,8 @@ fn forget_questions(engine: &mut Engine, methods: &mut Methods, peer: Peer) {
 pub(crate) fn parted(engine: &mut Engine, peer: Peer) {
     engine.with_pending(peer, |pending| *pending = Pending::default());
     engine.pending.forget(peer);
+    engine.with_onesided(|onesided, _| onesided.parted(peer));
+    agreed::parted(engine, peer);
     let released = engine.flow.forget(peer);
     engine.pending_work -= usize::from(released);
 }

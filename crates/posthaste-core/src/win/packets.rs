@@ -401,6 +401,9 @@ fn scatter(
     window: &Window,
     (at, place): (&At<'_>, Place),
 ) -> Option<Scattered> {
+    if at.datatype.is_contiguous() {
+        return None;
+    }
     let runs = at.datatype.layout().runs().saturating_mul(at.count);
     let by_packets = window.parts()[place.target].memory.is_none() && window.flavor() != Flavor::Dynamic;
     if runs <= FEW || !by_packets {

@@ -62,7 +62,6 @@ fn against_a_model(seed: u64, bench: Bench) {
     for round in 0..120 {
         let which = pair.bench.network.random(layouts_used) as i64;
         let (count, stride) = (2 + which, 2 + which % 7);
-        // Two of them overlap or stand apart, as the bounds of the datatype have it.
         let layout = Datatype::resized(&column(count, stride), 0, 4 * (count * stride + which % 3)).unwrap();
         let elements = 1 + pair.bench.network.random(2);
         let places: Vec<usize> = (0..elements as i64)
@@ -126,6 +125,67 @@ fn elements_that_lie_apart_are_reached_and_described_once() {
         against_a_model(seed, Bench::over_mailboxes(seed, 2, &Config::default()));
         let links = Bench::over_links(seed, &[Format::NATIVE; 2], &[CALM, CALM], &Config::default());
         against_a_model(seed, links);
+    }
+}
+
+/// Numbers are given away while accesses by them wait to leave; elements lie before the place, too, and backwards.
+#[test]
+fn a_number_is_given_away_behind_what_it_was_for() {
+    const OPERATIONS: u64 = 60;
+    for seed in 1..=10 {
+        let mut bench = Bench::new(seed, 2, if seed % 3 == 0 { CALM } else { ROUGH }, &Config::default());
+        let exposed = OwnedBuf::new(LEN);
+        let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
+        let (mut model, mut kept) = (vec![0i32; LEN / 4], Vec::new());
+        for token in 0..OPERATIONS {
+            // Four numbers, of which the middle ones lie before the first, three times, each time lower.
+            let gap = 1 + bench.network.random(40) as i64;
+            let offsets = [0, -4 * gap, -4 * (gap + 1), 4 * gap];
+            let four = Datatype::hindexed_block(1, &offsets, &Datatype::of::<i32>()).unwrap();
+            let layout = Datatype::resized(&four, 0, -8 * (gap + 9)).unwrap();
+            let place = 500i64;
+            let places = (0..3).flat_map(|n| offsets.map(|offset| place + n * -2 * (gap + 9) + offset / 4));
+            let fresh: Vec<i32> = (0..12).map(|_| bench.network.random(1000) as i32).collect();
+            let data = memory(&fresh.iter().flat_map(|n| n.to_ne_bytes()).collect::<Vec<u8>>());
+            let adds = bench.network.random(2) == 0;
+            for (at, n) in places.zip(&fresh) {
+                let number = &mut model[at as usize];
+                *number = if adds { *number + n } else { *n };
+            }
+            at(&mut bench, 1, |onesided, methods| {
+                let scattered = onesided.scatter(methods, Peer(0), (&layout, 3));
+                let target = Target { peer: Peer(0), key, memory: None, offset: 4 * place as u64, scattered };
+                if adds {
+                    let what = Atomic::Combine(Predefined::Sum, all(&data));
+                    onesided.atomic(methods, target, i32s(), what, None, Token(token)).unwrap();
+                } else {
+                    onesided.put(methods, target, all(&data), Token(token)).unwrap();
+                }
+            });
+            kept.push(data);
+        }
+        at(&mut bench, 1, |onesided, methods| {
+            onesided.flush(methods, (Peer(0), key), Token(OPERATIONS)).unwrap();
+        });
+        (0..=OPERATIONS).for_each(|token| succeeds(&mut bench, 1, token));
+        assert_eq!(numbers(&exposed), model, "seed {seed}");
+        assert!(layouts(&bench) > 20, "seed {seed}: numbers have been given away");
+    }
+}
+
+/// Who meets a peer again after they have parted tells it anew.
+#[test]
+fn after_parting_layouts_are_described_again() {
+    let mut pair = Pair::new(Bench::new(1, 2, CALM, &Config::default()));
+    let data = memory(&[1; 12]);
+    for expected in 1..=2 {
+        for _ in 0..2 {
+            pair.does((&column(3, 4), 1), |onesided, methods, target, token| {
+                onesided.put(methods, target, all(&data), token)
+            });
+        }
+        assert_eq!(layouts(&pair.bench), expected);
+        at(&mut pair.bench, 1, |onesided, _| onesided.parted(Peer(0)));
     }
 }
 
