@@ -22,8 +22,8 @@ use crate::{
 
 /// More steps than any of it has.
 const MOST: usize = 200;
-/// Seconds in which everybody comes to an end, on a busy machine.
-const LIMIT: u64 = 30;
+/// Seconds in which everybody comes to an end, on a busy machine, also if a peer has to be given up for its silence (20 s).
+const LIMIT: u64 = 90;
 /// What the victim says last.
 const KILLED: &str = "killed here";
 

@@ -552,8 +552,10 @@ impl Place {
         while let Some(Outstanding { id, step, aside }) = self.lists.outstanding.get_mut(self.settled) {
             if is_under_way(engine, *id) {
                 let is_turn = matches!(plan.steps.get(self.next.wrapping_sub(1)), Some(Step::Turn));
-                // The rest of somebody's pieces is to be received.
-                return is_turn && (self.has_received(plan, engine) || !self.lists.awaited.is_empty());
+                let has_received = is_turn && self.has_received(plan, engine);
+                // The rest of somebody's pieces is to be received, or something begins behind the turn.
+                return is_turn && !self.lists.awaited.is_empty()
+                    || has_received && self.next < plan.steps.len();
             }
             let (step, aside) = (*step, aside.take());
             if let Some(request) = engine.requests.remove(*id) {
