@@ -2,7 +2,7 @@
 //! qemu-user. `cargo xtask aarch64`, a deeper tier of the tests.
 //!
 //! The kernel starts no program of another processor, so what the compiler makes is a script that calls qemu with the program;
-//! mpiexec, which is emulated as well, starts that. What must stay true: everything lies in `target/aarch64`, and nothing is built
+//! mpiexec, which is emulated as well, starts that. What must stay true: everything lies under `target`, apart, and nothing is built
 //! again for this processor because of it.
 
 use std::path::Path;
