@@ -55,7 +55,7 @@ enum Stage<'a> {
     /// A leader sends its group what came out: a head and, at the leader, what it knows or the error.
     Verdict { outcome: Arc<OwnedBuf>, leader: Option<Result<Known<'a>>> },
     /// A leader sends its group the members of the other.
-    Members { head: Head, outcome: Arc<OwnedBuf> },
+    Members { head: Head, told: Result<()>, outcome: Arc<OwnedBuf> },
 }
 
 /// What a leader knows when its group hears of it.
@@ -82,7 +82,7 @@ pub struct Strangers<'a> {
     pub is_first: bool,
     /// How many processes the other group has.
     pub size: u32,
-    /// Whether the own group could be told.
+    /// Whether all heard it whom this process had to tell.
     pub told: Result<()>,
     way: Option<Way<'a>>,
 }
@@ -245,15 +245,17 @@ impl<'a> Introduction<'a> {
             }),
             Stage::Verdict { outcome: received, leader: known } => {
                 let known = known.transpose()?;
-                let way = if let Some(Known::Strangers(way)) = known { Some(way) } else { None };
-                if way.is_none() {
-                    outcome.clone()?; // the other leader waits for one that has a way to it
-                }
-                let head = Head::parse(&received.source().to_vec(), "the leader of the local group")?;
+                let head = Head::parse(&received.source().to_vec(), "the leader of the local group");
+                let head = match head {
+                    Ok(head) => head,
+                    Err(why) => return Err(outcome.err().unwrap_or(why)),
+                };
                 let Head { context, size, oversubscribed, first: is_first, by_name } = head;
+                // Whom one has told goes on, although another one could not be told.
+                let told = outcome;
                 if by_name {
                     let leader = leader as i32;
-                    let told = outcome;
+                    let way = if let Some(Known::Strangers(way)) = known { Some(way) } else { None };
                     let strangers =
                         Strangers { local, leader, context, oversubscribed, is_first, size, told, way };
                     return Ok(Next::Meet(strangers));
@@ -262,10 +264,10 @@ impl<'a> Introduction<'a> {
                     Some(Known::List(list)) => list,
                     _ => vec![0; size as usize * 4],
                 };
-                Stage::Members { head, outcome: filled(&list) }
+                Stage::Members { head, told, outcome: filled(&list) }
             }
-            Stage::Members { head, outcome: received } => {
-                outcome?;
+            Stage::Members { head, told, outcome: received } => {
+                told.and(outcome)?;
                 return local.bridged(head, &received.source().to_vec(), processes).map(Next::Made);
             }
         };
@@ -391,7 +393,7 @@ mod tests {
         let local: &'static Comm = Box::leak(Box::new(Comm::world(1, 2)));
         let context = ContextId::allocated(0, 0, ContextId::FIRST_COUNT).expect("a small count").words();
         let head = Head { context, size, oversubscribed: false, first: true, by_name: false };
-        let stage = Stage::Members { head, outcome: filled(list) };
+        let stage = Stage::Members { head, told: Ok(()), outcome: filled(list) };
         Introduction { local, leader: 0, processes: PROCESSES, stage }.next(Ok(()))
     }
 
@@ -445,7 +447,7 @@ mod tests {
                 Stage::Heads { way, own, outcome: outcome.clone() },
                 Stage::Lists { way, own, theirs, outcome: outcome.clone() },
                 Stage::Verdict { outcome: outcome.clone(), leader: None },
-                Stage::Members { head: theirs, outcome },
+                Stage::Members { head: theirs, told: Ok(()), outcome },
             ];
             for stage in stages {
                 let introduction = Introduction { local: &local, leader: 0, processes: PROCESSES, stage };

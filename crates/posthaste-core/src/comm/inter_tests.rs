@@ -356,3 +356,36 @@ fn a_leader_that_is_lost_behind_an_intercommunicator_is_not_waited_for() {
     let error = status.expect("it waits for a lost leader").error.expect("an error");
     assert_eq!(error.class(), ErrorClass::ProcAborted);
 }
+
+/// A leader that cannot tell one member tells the others all the same, in both ways of describing groups.
+#[test]
+fn a_member_that_is_lost_to_its_leader_leaves_nobody_waiting() {
+    for by_name in [false, true] {
+        let mut room = Room::new(5, 43);
+        let halves = halves(&mut room, |at| at >= 3);
+        let worlds = room.worlds.clone();
+        room.bench.network.cut(Peer(0), Peer(2));
+        let ends = to_the_end(&mut room, |room, at| {
+            let allocate = |_| {
+                let context = room.allocate(at)?;
+                Ok(if by_name { context.allocated_in(JobId(77)).unwrap() } else { context })
+            };
+            let other = if at < 3 { 3 } else { 0 };
+            halves[at].plan_intercomm(0, Ok(&worlds[at]), other, 0, 5, allocate)
+        });
+        for (at, end) in ends.into_iter().enumerate() {
+            match end {
+                Ok(Next::Made(_)) => assert!(!by_name && matches!(at, 1 | 3 | 4), "rank {at}"),
+                Ok(Next::Meet(strangers)) => {
+                    assert!(by_name && at != 2, "rank {at}");
+                    assert_eq!(strangers.told.is_err(), at == 0, "rank {at}");
+                }
+                Ok(next) => panic!("rank {at}: {next:?}"),
+                Err(why) => {
+                    assert_eq!(why.class(), ErrorClass::ProcAborted, "rank {at}");
+                    assert!(at == 2 || at == 0 && !by_name, "rank {at}: {why}");
+                }
+            }
+        }
+    }
+}

@@ -276,14 +276,7 @@ impl World {
         // Who cannot be reached says so in its place: the root waits for it.
         let mut bytes = own.bytes().or_else(|_| Member { name, card: String::new() }.bytes())?;
         bytes.resize(Member::PLACE, 0);
-        let (own, byte) = (filled(&bytes), Datatype::byte());
-        let is_root = comm.rank() == root;
-        let all = OwnedBuf::new(if is_root { Member::PLACE * comm.size() as usize } else { 0 });
-        let place = Member::PLACE as u64;
-        let to = is_root.then(|| Operand::new(all.user_buf(), place, &byte));
-        let from = Operand::new(own.user_buf(), place, &byte);
-        self.run_in(call, coll::gather(comm, Some(from), to, root)?)?;
-        let bytes = all.source().to_vec();
+        let bytes = self.gather(call, comm, root, &bytes)?;
         let members = (0..).zip(bytes.chunks_exact(Member::PLACE)).map(|(rank, bytes)| {
             let (member, _) = Member::read(bytes)?;
             if member.card.is_empty() {
@@ -390,13 +383,25 @@ impl World {
         heard.and_then(|_| Ok((head, body?)))
     }
 
+    /// The same number of bytes of each member, at the root; nothing elsewhere. They go up the tree that [`World::broadcast`] goes down.
+    fn gather(&self, call: &'static str, comm: &Comm, root: i32, own: &[u8]) -> Result<Vec<u8>> {
+        let members = if comm.rank() == root { comm.size() as usize } else { 0 };
+        let (all, block, byte) = (OwnedBuf::new(own.len() * members), own.len() as u64, Datatype::byte());
+        let own = filled(own);
+        let to = (members > 0).then(|| Operand::new(all.user_buf(), block, &byte));
+        let from = Operand::new(own.user_buf(), block, &byte);
+        self.run_in(call, coll::gather(comm, Some(from), to, root)?)?;
+        Ok(all.source().to_vec())
+    }
+
     fn broadcast(&self, call: &'static str, comm: &Comm, root: i32, bytes: &[u8]) -> Result<Vec<u8>> {
         let outcome = Arc::new(filled(bytes));
         self.run_in(call, coll::broadcast(comm, call, root as u32, outcome.clone()))?;
         Ok(outcome.source().to_vec())
     }
 
-    /// Makes sure that all members of both groups know each other.
+    /// Makes sure that all members of both groups know each other. Each hears it on the way by which it heard the rest: who left because
+    /// that way is broken is not waited for.
     fn all_have(
         &self,
         call: &'static str,
@@ -405,12 +410,9 @@ impl World {
         own: bool,
         link: Option<&mut Link<'_>>,
     ) -> Result<()> {
-        let mut flags = vec![0; comm.size() as usize];
-        flags[comm.rank() as usize] = u8::from(own);
-        let outcome = Arc::new(filled(&flags));
         // Who is lost has not said that it has them.
-        let shared = self.run_in(call, coll::share(comm, call, outcome.clone()));
-        let here = shared.is_ok() && outcome.source().to_vec().iter().all(|flag| *flag == 1);
+        let flags = self.gather(call, comm, root, &[u8::from(own)]);
+        let here = flags.is_ok_and(|flags| flags.iter().all(|flag| *flag == 1));
         let there = match link {
             Some(Link::Line(line)) => self.have_they(call, line, here),
             Some(Link::Way(strangers)) => {
@@ -418,11 +420,11 @@ impl World {
             }
             None => false,
         };
-        let there = self.broadcast(call, comm, root, &[u8::from(there)])?;
-        if here && there == [1] {
-            return Ok(());
-        }
-        let whose = if here { "the other job" } else { "this job" };
+        let whose = match self.broadcast(call, comm, root, &[here, there].map(u8::from))?[..] {
+            [1, 1] => return Ok(()),
+            [1, _] => "the other job",
+            _ => "this job",
+        };
         let text = format!("a process of {whose} has ended, or cannot reach the others");
         Err(Error::other(ErrorClass::ProcAborted, text))
     }
