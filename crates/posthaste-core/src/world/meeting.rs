@@ -8,7 +8,8 @@
 //! ```
 //!
 //! What must stay true: nobody uses the new communicator before all members of both groups know each other; what goes wrong at
-//! one of them is an error at all of them. So everybody goes through all steps, whatever has gone wrong in one.
+//! one of them is an error at all of them. So everybody goes through all steps, whatever has gone wrong in one. Who cannot know in the
+//! end whether others have the new communicator revokes it.
 
 mod abroad;
 mod head;
@@ -36,6 +37,10 @@ use crate::progress::Vci;
 use crate::wait::Awaited;
 pub(super) use abroad::Abroad;
 use head::Head;
+
+/// Whether a group has what it needs, as its members are told; 0: nobody has told them.
+const NO: u8 = 1;
+const YES: u8 = 2;
 
 /// How a root comes to the other one.
 enum Way {
@@ -246,14 +251,27 @@ impl World {
         });
         let link = met.as_mut().and_then(|met| met.link.as_mut());
         let all_have = self.all_have(call, comm, root, entered.is_ok(), link);
+        let may_have = entered.is_ok() && all_have.is_err();
         // What the root says itself says most.
-        let outcome = met.map_or(Ok(()), |met| met.outcome.map(drop)).and(entered).and(all_have);
-        let (head, _) = told.and_then(|told| {
-            outcome.inspect_err(|_| self.withdraw(&peers, told.0.pass.label)).map(|()| told)
-        })?;
-        let made = comm.met(peers, head.context, head.oversubscribed, head.is_first)?;
-        self.joins(&made);
-        Ok(made)
+        let outcome = met.map_or(Ok(()), |met| met.outcome.map(drop)).and(entered);
+        let outcome = outcome.and(all_have.and_then(|missing| missing.map_or(Ok(()), Err)));
+        let (head, _) = told?;
+        let make = |peers| {
+            let made = comm.met(peers, head.context, head.oversubscribed, head.is_first)?;
+            self.joins(&made);
+            Ok(made)
+        };
+        match outcome {
+            Ok(()) => make(peers),
+            Err(why) if may_have => {
+                self.revoke(&*make(peers)?);
+                Err(why)
+            }
+            Err(why) => {
+                self.withdraw(&peers, head.pass.label);
+                Err(why)
+            }
+        }
     }
 
     fn check_meeting(comm: &Comm, root: i32) -> Result<()> {
@@ -400,8 +418,11 @@ impl World {
         Ok(outcome.source().to_vec())
     }
 
-    /// Makes sure that all members of both groups know each other. Each hears it on the way by which it heard the rest: who left because
-    /// that way is broken is not waited for.
+    /// Whether all members of both groups know each other; if not, why. Each hears it on the way by which it heard the rest: who left
+    /// because that way is broken is not waited for.
+    ///
+    /// # Errors
+    /// When this process does not hear it, or cannot tell it: others may have heard it.
     fn all_have(
         &self,
         call: &'static str,
@@ -409,7 +430,7 @@ impl World {
         root: i32,
         own: bool,
         link: Option<&mut Link<'_>>,
-    ) -> Result<()> {
+    ) -> Result<Option<Error>> {
         // Who is lost has not said that it has them.
         let flags = self.gather(call, comm, root, &[u8::from(own)]);
         let here = flags.is_ok_and(|flags| flags.iter().all(|flag| *flag == 1));
@@ -420,13 +441,20 @@ impl World {
             }
             None => false,
         };
-        let whose = match self.broadcast(call, comm, root, &[here, there].map(u8::from))?[..] {
-            [1, 1] => return Ok(()),
-            [1, _] => "the other job",
-            _ => "this job",
-        };
-        let text = format!("a process of {whose} has ended, or cannot reach the others");
-        Err(Error::other(ErrorClass::ProcAborted, text))
+        let lost = |text| Error::other(ErrorClass::ProcAborted, text);
+        let said = [here, there].map(|yes| if yes { YES } else { NO });
+        let whose =
+            match self.broadcast(call, comm, root, &if comm.rank() == root { said } else { [0; 2] })?[..] {
+                [YES, YES] => return Ok(None),
+                [YES, NO] => "the other job",
+                [NO, _] => "this job",
+                _ => {
+                    return Err(lost(
+                        "a process has ended before it could tell what the groups know".to_owned(),
+                    ));
+                }
+            };
+        Ok(Some(lost(format!("a process of {whose} has ended, or cannot reach the others"))))
     }
 
     /// Whether all members of the other group have what they need, for the same of our own.
