@@ -52,6 +52,7 @@ mod shares;
 mod single;
 mod slurm;
 mod tally;
+mod unpacked;
 
 use std::{path::PathBuf, process::ExitCode};
 

@@ -120,8 +120,7 @@ impl Agreement {
     /// Those whose contributions this process waits for.
     pub fn awaited(&self) -> Vec<u32> {
         let waits = self.own.is_some() && !self.has_reported;
-        let below = if waits { self.below() } else { Vec::new() };
-        below.into_iter().filter(|child| !self.heard.contains_key(child)).collect()
+        self.below().filter(|child| waits && !self.heard.contains_key(child)).collect()
     }
 
     /// This process contributes; done again it does nothing.
@@ -151,7 +150,7 @@ impl Agreement {
                 if !lost.iter().eq(self.lost.iter()) {
                     // In another tree: it contributes again when it knows what we know.
                     out.push((from, Message::Lost(self.known())));
-                } else if self.below().contains(&from) {
+                } else if self.below().any(|child| child == from) {
                     self.heard.insert(from, common);
                 }
             }
@@ -190,8 +189,7 @@ impl Agreement {
     /// Says upwards what everybody from here on downwards has contributed, once all have; the root decides.
     fn advance(&mut self, out: &mut Vec<Outgoing>) {
         let Some(own) = &self.own else { return };
-        let below = self.below();
-        if self.has_reported || !below.iter().all(|child| self.heard.contains_key(child)) {
+        if self.has_reported || !self.below().all(|child| self.heard.contains_key(&child)) {
             return;
         }
         let mine = Common { flags: own.flags, acknowledged: self.lost.is_subset(&own.acknowledged) };
@@ -207,7 +205,7 @@ impl Agreement {
     /// Takes over a decision, unless there is one already: it is the same.
     fn decide(&mut self, decision: Decision, out: &mut Vec<Outgoing>) {
         if self.decided.is_none() {
-            out.extend(self.below().into_iter().map(|child| (child, Message::Decided(decision.clone()))));
+            out.extend(self.below().map(|child| (child, Message::Decided(decision.clone()))));
             self.decided = Some(decision);
         }
     }
@@ -237,14 +235,12 @@ impl Agreement {
     }
 
     /// The one with most below it comes first: it has most to pass on.
-    fn below(&self) -> Vec<u32> {
+    fn below(&self) -> impl Iterator<Item = u32> {
         let (place, left) = (self.place(), self.left());
+        // As far as there are bits below the lowest one of the place, and places for them.
         let bits = if place == 0 { u32::BITS } else { place.trailing_zeros() };
-        let children = (0..bits).map(|bit| u64::from(place) + (1 << bit));
-        let children = children.take_while(|child| *child < u64::from(left));
-        let mut below: Vec<u32> = children.map(|child| self.at(child as u32)).collect();
-        below.reverse();
-        below
+        let room = (left - place).saturating_sub(1).checked_ilog2().map_or(0, |bit| bit + 1);
+        (0..bits.min(room)).rev().map(move |bit| self.at(place + (1 << bit)))
     }
 }
 

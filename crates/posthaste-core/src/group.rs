@@ -5,11 +5,11 @@
 //! What must stay true: a group never changes, no process stands in it twice, and what is a range stays one, so that the
 //! world's ranks are peers without looking anything up, and every second rank of a million takes no list.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use crate::error::{Error, ErrorClass, Result};
-use crate::ids::{PROC_NULL, Peer};
+use crate::ids::{IdMap, PROC_NULL, Peer};
 
 /// How alike two groups or two communicators are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ enum Repr {
     /// Processes at equal distances: rank `r` is peer `first + r * stride`. The stride is 1 where there are less than two.
     Range { first: u32, stride: i32, size: u32 },
     /// Any others. The map back is built when it is first asked for.
-    List { peers: Box<[Peer]>, ranks: OnceLock<HashMap<Peer, u32>> },
+    List { peers: Box<[Peer]>, ranks: OnceLock<IdMap<Peer, u32>> },
 }
 
 impl Group {

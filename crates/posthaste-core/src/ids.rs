@@ -1,8 +1,17 @@
 //! Checked names for the numbers that travel through the engine, so that one kind cannot be taken for another.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use rustc_hash::FxBuildHasher;
+
 use crate::jobs::{JobId, JobNumber};
+
+/// A map by such numbers. They are small and close to each other, so a hash that nobody can foresee would only cost time.
+pub type IdMap<K, V> = HashMap<K, V, FxBuildHasher>;
+
+/// A set of such numbers.
+pub type IdSet<K> = HashSet<K, FxBuildHasher>;
 
 /// A process this process can talk to: its place in the table of processes (the world's ranks come first).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -264,7 +264,7 @@ routine! {
 }
 
 routine! {
-    plain "alloc_mem" MPI_Alloc_mem PMPI_Alloc_mem, as call
+    c_pointer "alloc_mem" MPI_Alloc_mem PMPI_Alloc_mem, as call
     (size: *const isize, info: *const Integer, baseptr: Address, ierror: *mut Integer) {
         let code = call(*size, handle(info), baseptr);
         report(ierror, code);
@@ -6613,7 +6613,7 @@ routine! {
 }
 
 routine! {
-    plain "win_allocate" MPI_Win_allocate PMPI_Win_allocate, as call
+    c_pointer "win_allocate" MPI_Win_allocate PMPI_Win_allocate, as call
     (size: *const isize, disp_unit: *const Integer, info: *const Integer, comm: *const Integer, baseptr: Address, win: *mut Integer, ierror: *mut Integer) {
         let mut c_win = handle(win);
         let code = call(*size, *disp_unit, handle(info), handle(comm), baseptr, (&raw mut c_win).cast());
@@ -6633,7 +6633,7 @@ routine! {
 }
 
 routine! {
-    plain "win_allocate_shared" MPI_Win_allocate_shared PMPI_Win_allocate_shared, as call
+    c_pointer "win_allocate_shared" MPI_Win_allocate_shared PMPI_Win_allocate_shared, as call
     (size: *const isize, disp_unit: *const Integer, info: *const Integer, comm: *const Integer, baseptr: Address, win: *mut Integer, ierror: *mut Integer) {
         let mut c_win = handle(win);
         let code = call(*size, *disp_unit, handle(info), handle(comm), baseptr, (&raw mut c_win).cast());
@@ -6908,7 +6908,7 @@ routine! {
 }
 
 routine! {
-    plain "win_shared_query" MPI_Win_shared_query PMPI_Win_shared_query, as call
+    c_pointer "win_shared_query" MPI_Win_shared_query PMPI_Win_shared_query, as call
     (win: *const Integer, rank: *const Integer, size: Address, disp_unit: Address, baseptr: Address, ierror: *mut Integer) {
         let code = call(handle(win), *rank, size, disp_unit, baseptr);
         report(ierror, code);

@@ -11,6 +11,14 @@ macro_rules! named {
             [concat!($start, $stem, "_"), concat!($start, $stem, "__"), concat!($f08, $stem, "_f08_")] $($rest)*
         }
     };
+    (c_pointer $start:literal $f08:literal $stem:literal $($rest:tt)*) => {
+        $crate::export::export! {
+            [
+                concat!($start, $stem, "_"), concat!($start, $stem, "__"), concat!($start, $stem, "_cptr_"),
+                concat!($start, $stem, "_cptr__"), concat!($f08, $stem, "_f08_")
+            ] $($rest)*
+        }
+    };
     (address $start:literal $f08:literal $stem:literal $($rest:tt)*) => {
         $crate::export::export! { [concat!($start, $stem, "_"), concat!($start, $stem, "__")] $($rest)* }
     };

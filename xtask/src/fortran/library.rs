@@ -116,6 +116,7 @@ fn form(routine: &Routine, buffers: Buffers) -> &'static str {
     let is_choice = |parameter: &Parameter| matches!(parameter.kind, Kind::Choice | Kind::Address);
     match buffers {
         Buffers::Addresses if routine.has_choice() => "address",
+        Buffers::Addresses if routine.has_pointer() && !routine.is_large() => "c_pointer",
         Buffers::Addresses => "plain",
         Buffers::DescriptorsAndLengths => "lengths",
         Buffers::Descriptors if routine.has_text() => "text",

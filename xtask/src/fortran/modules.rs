@@ -209,7 +209,6 @@ pub(super) fn mpi(table: &[Routine], constants: &Constants) -> String {
         let _ = writeln!(text, "  external :: {name}");
     }
     for routine in table.iter().filter(|routine| !routine.is_absent && !routine.is_large()) {
-        let has_pointer = routine.parameters.iter().any(|parameter| parameter.kind == Kind::Pointer);
         for prefix in ["", "P"] {
             let name = format!("{prefix}{}", routine.name);
             let mut bodies = vec![interface(routine, &name, None, Module::Mpi)];
@@ -218,9 +217,8 @@ pub(super) fn mpi(table: &[Routine], constants: &Constants) -> String {
                 let label = format!("{}_c_", name.to_lowercase());
                 bodies.push(interface(long, &format!("{name}_c"), Some(&label), Module::Mpi));
             }
-            if has_pointer {
-                let label = format!("{}_", name.to_lowercase());
-                bodies.push(interface(routine, &format!("{name}_cptr"), Some(&label), Module::MpiPointers));
+            if routine.has_pointer() {
+                bodies.push(interface(routine, &format!("{name}_cptr"), None, Module::MpiPointers));
             }
             text += &block(&name, &bodies);
         }

@@ -112,6 +112,11 @@ impl Routine {
         self.parameters.iter().any(|parameter| differs(&parameter.kind))
     }
 
+    /// Whether C gives it an address.
+    pub(super) fn has_pointer(&self) -> bool {
+        self.parameters.iter().any(|parameter| parameter.kind == Kind::Pointer)
+    }
+
     /// Whether it has a text.
     pub(super) fn has_text(&self) -> bool {
         self.parameters.iter().any(|parameter| matches!(parameter.kind, Kind::Text(_)))

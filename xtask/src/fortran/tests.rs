@@ -4,6 +4,8 @@
 //! A test speaks to this runner by comments near its top, as C tests do (`ctests`), and by `! interfaces: mpif mpi f08`. What must
 //! stay true: the modules are compiled by `mpifort` itself, in a cache of their own; tests are built side by side.
 
+mod flang;
+
 use std::{collections::BTreeSet, fs, path::Path, path::PathBuf, thread, time::Instant};
 
 use crate::{
@@ -62,6 +64,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         tests.one(source, interface, program, tally);
     }
     tests.others(tally);
+    flang::run(project, mpi, tally);
 }
 
 struct Tests<'a> {

@@ -1,13 +1,12 @@
 //! Programs and libraries that Debian has linked to its MPICH, and Fortran programs that MPICH's own modules have built: all run
 //! with our libraries first in the loader's path.
 //!
-//! Packages are fetched by apt and unpacked under `target/debian`, nothing is installed. What must stay true: a program finds MPICH's
-//! libraries only where it is linked.
+//! What must stay true: a program finds MPICH's libraries only where it is linked; packages that can't be had keep only their own tests
+//! from running.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+mod chemistry;
+
+use std::{fs, path::Path};
 
 use crate::{
     ctests::Wishes,
@@ -16,6 +15,7 @@ use crate::{
     process::Job,
     project::{Fallible, Project},
     tally::Tally,
+    unpacked::{Needs, Unpacked, system},
 };
 
 const PACKAGES: [&str; 5] =
@@ -52,23 +52,19 @@ const FEWER: [(&str, &str); 2] = [
     ("'I' 'S' 'D' 'C' 'Z'", "'I' 'D'"),
 ];
 
-/// What Debian calls the folder of this kind of machine.
-fn system() -> String {
-    format!("{}-linux-gnu", std::env::consts::ARCH)
-}
-
 /// All of them.
 pub(super) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
-    let all = FORTRAN.len() + SCALAPACK.len();
+    let all = FORTRAN.len() + SCALAPACK.len() + chemistry::COUNT;
     if !present("gfortran") || !present("apt-get") {
         return tally.not_run(all, "mpich: Debian's packages take gfortran and apt-get");
     }
-    let debian = match Debian::fetch(project, mpi) {
-        Ok(debian) => debian,
+    let debian = match Unpacked::fetch(project, "mpich", &PACKAGES, Needs::No) {
+        Ok(unpacked) => Debian { project, mpi, unpacked },
         Err(complaint) => {
             return tally.not_run(all, format!("mpich: Debian's packages can't be fetched: {complaint}"));
         }
     };
+    chemistry::run(project, mpi, tally);
     for (test, interface) in FORTRAN {
         tally.test(&format!("mpich: Fortran, built with MPICH's: {test} ({interface})"), || {
             debian.fortran(test, interface)
@@ -84,43 +80,24 @@ pub(super) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 struct Debian<'a> {
     project: &'a Project,
     mpi: &'a Mpi,
-    /// Where the packages are unpacked, one over the other.
-    root: PathBuf,
+    /// With MPICH's libraries and ScaLAPACK's tests.
+    unpacked: Unpacked,
 }
 
-impl<'a> Debian<'a> {
-    /// What was fetched once is kept.
-    fn fetch(project: &'a Project, mpi: &'a Mpi) -> Fallible<Self> {
-        let root = project.folder("debian/root")?;
-        let debian = Self { project, mpi, root };
-        let packages = project.folder("debian/packages")?;
-        let done = project.target.join("debian/done");
-        if done.exists() {
-            return Ok(debian);
-        }
-        let download = || Job::new("apt-get").arg("download").args(PACKAGES).dir(&packages).limit(300);
-        if !download().run()?.ok() {
-            // It does not know where they are on a fresh system.
-            Job::new("apt-get").args(["-q", "update"]).limit(120).succeed()?;
-            download().succeed()?;
-        }
-        for package in crate::project::files(&packages, "deb") {
-            Job::new("dpkg-deb").arg("-x").arg(&package).arg(&debian.root).limit(120).succeed()?;
-        }
-        fs::write(&done, "").map_err(|e| format!("{}: {e}", done.display()))?;
-        Ok(debian)
-    }
+/// A program of Debian's packages, with our libraries before theirs, and one thread of the system's BLAS for each rank.
+fn program(mpi: &Mpi, unpacked: &Unpacked, ranks: usize, program: &Path) -> Job {
+    let path = format!("LD_LIBRARY_PATH={}", unpacked.search_path(&[Path::new(mpi.library())]));
+    mpi.mpiexec(ranks, false).args(["env", &path, "OPENBLAS_NUM_THREADS=1"]).arg(program)
+}
 
-    fn libraries(&self) -> PathBuf {
-        self.root.join("usr/lib").join(system())
-    }
-
+impl Debian<'_> {
     fn fortran(&self, test: &str, interface: &str) -> Fallible {
         let source = self.project.root.join("tests/fortran").join(test).with_extension("F90");
         let folder = self.project.folder(&format!("debian/{test}-{interface}"))?;
         let program = folder.join(test);
-        let modules = self.root.join("usr/include").join(system()).join("mpich");
-        let libraries = ["libmpichfort.so.12", "libmpich.so.12"].map(|name| self.libraries().join(name));
+        let modules = self.unpacked.root.join("usr/include").join(system()).join("mpich");
+        let libraries =
+            ["libmpichfort.so.12", "libmpich.so.12"].map(|name| self.unpacked.libraries().join(name));
         Job::new("gfortran")
             .args(["-w", "-fallow-argument-mismatch", "-Wl,--allow-shlib-undefined", "-I"])
             .arg(modules)
@@ -139,8 +116,8 @@ impl<'a> Debian<'a> {
 
     /// In a folder of its own, as some of them leave files.
     fn scalapack(&self, folder: &str, program: &str, wanted: &[&str]) -> Fallible {
-        let tests = self.libraries().join("scalapack/mpich-tests");
-        let data = self.root.join("usr/share/scalapack").join(folder);
+        let tests = self.unpacked.libraries().join("scalapack/mpich-tests");
+        let data = self.unpacked.root.join("usr/share/scalapack").join(folder);
         let here = self.project.folder(&format!("debian/{program}"))?;
         for file in crate::project::files(&data, "dat") {
             let to = here.join(file.file_name().unwrap_or_default());
@@ -149,11 +126,8 @@ impl<'a> Debian<'a> {
             let fewer = FEWER.iter().fold(text, |text, (from, to)| text.replace(from, to));
             fs::write(&to, fewer).map_err(explain)?;
         }
-        let ours = Path::new(self.mpi.library());
-        let path = format!("LD_LIBRARY_PATH={}:{}", ours.display(), self.libraries().display());
-        // One thread of the system's BLAS for each rank.
-        let job = self.mpi.mpiexec(4, false).args(["env", &path, "OPENBLAS_NUM_THREADS=1"]).dir(&here);
-        let said = job.arg(tests.join(folder).join(program)).limit(180).run()?.stdout;
+        let job = self::program(self.mpi, &self.unpacked, 4, &tests.join(folder).join(program)).dir(&here);
+        let said = job.limit(180).run()?.stdout;
         // BLACS says how many, PBLAS of each.
         let has_failed = |line: &&str| {
             (line.contains(" FAILED.") && !line.contains(" 0 FAILED.")) || line.contains("FAILED  *")

@@ -13,7 +13,7 @@ fn a_million_have_a_tree_as_deep_as_its_logarithm() {
             let part = Agreement::new(rank, MILLION, lost.iter().copied());
             // The one above has a lower rank, so its depth is known.
             depth[rank as usize] = part.above().map_or(0, |above| depth[above as usize] + 1);
-            below += part.below().len();
+            below += part.below().count();
         }
         assert_eq!(below, MILLION as usize - lost.len() - 1, "each has one above it");
         assert!(depth.iter().max() <= Some(&20), "{:?}", depth.iter().max());

@@ -7,11 +7,13 @@ use super::{Common, Decision, Message};
 const CONTRIBUTION: u32 = 1;
 const DECIDED: u32 = 2;
 const LOST: u32 = 3;
+/// Words of any message where nobody is lost.
+const SHORT: usize = 12;
 
 impl Message {
     /// As it travels: what it is; a decision or what all have in common; who is lost.
     pub fn words(&self) -> Vec<u32> {
-        let mut words = Vec::new();
+        let mut words = Vec::with_capacity(SHORT);
         match self {
             Self::Contribution { common, decided, lost } => {
                 words.push(CONTRIBUTION);

@@ -555,7 +555,6 @@ mod tests {
         assert_eq!(pinned.bytes(), 0);
     }
 
-    /// Real memory: a block that was freed and allocated again at the same address is registered again.
     #[test]
     fn what_is_revoked_ends_with_its_last_use_and_is_not_found_again() {
         let mut pinned: Pinned<u8> = Pinned::new(LeavePinned::On, usize::MAX);
@@ -573,6 +572,7 @@ mod tests {
         assert_eq!(pinned.bytes(), 0);
     }
 
+    /// Real memory: a block that was freed and allocated again at the same address is registered again.
     #[test]
     fn memory_that_was_freed_is_not_found() {
         let mut pinned: Pinned<()> = Pinned::new(LeavePinned::Auto, usize::MAX);

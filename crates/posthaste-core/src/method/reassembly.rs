@@ -4,13 +4,11 @@
 //! for a receive that is not open, or from another process than the receive's sender, changes nothing and is counted; a
 //! receive that is shared with other links never ends here, whoever shares it hears of each fragment.
 
-use std::collections::HashMap;
-
 use posthaste_os::mem::Source;
 
 use crate::buffer::UserBuf;
 use crate::datatype::Segment;
-use crate::ids::{Peer, RequestId};
+use crate::ids::{IdMap, Peer, RequestId};
 use crate::method::{Event, OpenReceive};
 use crate::trace::{Counter, Counts};
 
@@ -27,7 +25,7 @@ struct Open {
 /// Open receives by their ids.
 #[derive(Debug, Default)]
 pub struct Reassembly {
-    open: HashMap<RequestId, Open>,
+    open: IdMap<RequestId, Open>,
 }
 
 impl Reassembly {

@@ -14,10 +14,8 @@
 //! follows them. What must stay true: every byte in front of `until`'s answer is asked for by exactly one window;
 //! windows and their completions may come in any order.
 
-use std::collections::HashMap;
-
 use crate::buffer::UserBuf;
-use crate::ids::{Peer, RequestId};
+use crate::ids::{IdMap, Peer, RequestId};
 use crate::method::OpenReceive;
 use crate::method::pinned::Lease;
 use crate::wire::{Emit, Offer, Part};
@@ -46,7 +44,7 @@ struct Receive {
 /// The receives of one process whose messages come through windows.
 #[derive(Debug)]
 pub struct Windows {
-    receives: HashMap<RequestId, Receive>,
+    receives: IdMap<RequestId, Receive>,
     /// Those that may open a window.
     ready: Vec<RequestId>,
     part: u64,
@@ -70,7 +68,7 @@ pub struct Next {
 impl Windows {
     /// None yet; a window is for `part` bytes.
     pub fn new(part: usize) -> Self {
-        Self { receives: HashMap::new(), ready: Vec::new(), part: part as u64 }
+        Self { receives: IdMap::default(), ready: Vec::new(), part: part as u64 }
     }
 
     /// Takes a receive, if its message is meant to come like that and there is room for it in one piece; says how far the

@@ -55,8 +55,10 @@ pub fn is_called() -> bool {
 /// Calls a function on slices. A panic of it ends here, because the peers wait for what comes next.
 pub(super) fn caught(function: impl FnOnce()) -> Result<()> {
     LEFT.set(None);
-    catch_unwind(AssertUnwindSafe(function)).map_err(|panic| {
-        IS_INSIDE.set(false);
+    let outcome = catch_unwind(AssertUnwindSafe(function));
+    // The function may have caught the panic itself.
+    IS_INSIDE.set(false);
+    outcome.map_err(|panic| {
         let said = panic.downcast_ref::<&str>().copied();
         let said = said.or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
         let during = LEFT.get();

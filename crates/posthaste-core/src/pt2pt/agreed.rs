@@ -18,13 +18,13 @@
 //!
 //! Does no I/O. MPIX_Comm_agree and MPIX_Comm_shrink in the proposals of the MPI forum's fault tolerance working group.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 use crate::agreement::{Agreement, Common, Contribution, Decision, Message, Outgoing, Proposal};
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
-use crate::ids::{ContextId, Peer, RequestId};
+use crate::ids::{ContextId, IdMap, IdSet, Peer, RequestId};
 use crate::pt2pt::contexts::Membership;
 use crate::pt2pt::{Action, Engine, Losses};
 use crate::request::{Request, State, Status};
@@ -54,16 +54,16 @@ pub enum Purpose {
 /// The agreements of one VCI.
 #[derive(Debug, Default)]
 pub struct Agreements {
-    of: HashMap<ContextId, Series>,
+    of: IdMap<ContextId, Series>,
     /// The words so far of a message that is not whole.
-    partial: HashMap<Peer, Vec<u32>>,
+    partial: IdMap<Peer, Vec<u32>>,
     early: Vec<Early>,
     /// Communicators whose agreements are over, with the number of the last one, and in the order in which that came.
-    closed: HashMap<ContextId, u32>,
+    closed: IdMap<ContextId, u32>,
     closings: VecDeque<ContextId>,
     /// Peers to whom something was said because this process waits for them: of a process to which nobody has a way, nobody
     /// hears that it has ended.
-    greeted: HashSet<Peer>,
+    greeted: IdSet<Peer>,
 }
 
 /// A message about a communicator that this process does not know yet.
@@ -274,16 +274,25 @@ fn unacknowledged(lost: &[Peer]) -> Error {
 
 /// Words of a message have come.
 pub(crate) fn arrived(engine: &mut Engine, from: Peer, said: &Said<'_>) {
-    let bytes = said.words.to_vec();
-    let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
-    let so_far = engine.agreements.partial.entry(from).or_default();
-    so_far.extend(words);
-    let (is_whole, is_too_long) = (said.rest as usize == bytes.len() / 4, so_far.len() > MOST_WORDS);
-    if !is_whole && !is_too_long {
-        return;
+    let mut bytes = [0; SAID * size_of::<u32>()];
+    let len = said.words.copy_to(&mut bytes);
+    let mut words = [0; SAID];
+    let words = &mut words[..len / size_of::<u32>()];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
     }
-    let words = engine.agreements.partial.remove(&from).unwrap_or_default();
-    match Message::of_words(&words) {
+    let is_whole = said.rest as usize == words.len();
+    let message = if is_whole && engine.agreements.partial.is_empty() {
+        Message::of_words(words)
+    } else {
+        let so_far = engine.agreements.partial.entry(from).or_default();
+        so_far.extend_from_slice(words);
+        if !is_whole && so_far.len() <= MOST_WORDS {
+            return;
+        }
+        Message::of_words(&engine.agreements.partial.remove(&from).unwrap_or_default())
+    };
+    match message {
         Some(message) => heard(engine, from, said.context.point_to_point(), said.serial, message),
         None => engine.counts.add(Counter::MalformedPackets, 1),
     }

@@ -4,14 +4,13 @@
 //! until they have ended (MPI-5.0 §7.4.3); nothing here keeps it from being freed. A communicator that is revoked stays so, also
 //! if this process heard of that before it knew the communicator.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, ErrorClass, Result};
 use crate::explain::names;
 use crate::group::Group;
-use crate::ids::{ANY_SOURCE, ContextId, Peer};
+use crate::ids::{ANY_SOURCE, ContextId, IdMap, IdSet, Peer};
 use crate::pt2pt::Matching;
 use crate::request::{State, Table};
 
@@ -127,11 +126,11 @@ impl Membership {
 /// What is known of each context.
 #[derive(Debug, Default)]
 pub struct Contexts {
-    known: HashMap<ContextId, Arc<Membership>>,
+    known: IdMap<ContextId, Arc<Membership>>,
     /// Those of point-to-point messages of communicators that are revoked.
-    revoked: HashSet<ContextId>,
+    revoked: IdSet<ContextId>,
     /// How many of the lost members of a communicator, in the order in which they were lost, its user has acknowledged.
-    acknowledged: HashMap<ContextId, usize>,
+    acknowledged: IdMap<ContextId, usize>,
     /// How many make it worth looking for those that were freed.
     purge_at: usize,
 }
@@ -155,7 +154,7 @@ impl Contexts {
                 State::Schedule(context) | State::Agreeing(context) => Some(context),
                 _ => None,
             });
-            let in_use: HashSet<ContextId> = posted.chain(running).collect();
+            let in_use: IdSet<ContextId> = posted.chain(running).collect();
             let Self { known, revoked, acknowledged, .. } = self;
             known.retain(|context, membership| {
                 let stays = !membership.freed.load(Ordering::Relaxed) || in_use.contains(context);

@@ -9,14 +9,13 @@
 //! ran; it is never invoked for a request for which it runs already; nobody but the handler completes a finished request
 //! before the handler has returned.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use posthaste_os::machine;
 
 use crate::error::{Error, ErrorClass, Result};
 use crate::explain::{Handled, Standing};
-use crate::ids::{ANY_SOURCE, ANY_TAG, RequestId};
+use crate::ids::{ANY_SOURCE, ANY_TAG, IdSet, RequestId};
 use crate::pt2pt::{Engine, recv};
 use crate::request::by_slot::{BySlot, Handles};
 use crate::request::complete::{self, Due};
@@ -33,9 +32,9 @@ pub struct Handlers {
     /// more.
     unreported: Handles,
     /// Persistent requests that are looked at like those with handlers.
-    watched: HashSet<RequestId>,
+    watched: IdSet<RequestId>,
     /// Requests at which whoever waits for them has to look before he sleeps.
-    to_be_looked_at: HashSet<RequestId>,
+    to_be_looked_at: IdSet<RequestId>,
     /// Since when handlers have been disabled, if they are.
     disabled: Option<Duration>,
 }

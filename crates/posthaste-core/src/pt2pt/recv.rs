@@ -5,12 +5,11 @@
 //!
 //! MPI-5.0 §3.2.4, §3.8.4; for the receives that go on, the proposals of the MPI forum's fault tolerance working group.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, Result};
-use crate::ids::{ContextId, Peer, RequestId};
+use crate::ids::{ContextId, IdMap, Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::arrival::{self, Body, Found};
 use crate::pt2pt::explained::Met;
@@ -188,7 +187,7 @@ fn meet(engine: &mut Engine, methods: &mut Methods, message: Unexpected, id: Req
 /// Receives from anybody that have ended because somebody is lost, by their requests: each keeps its place among those that are
 /// posted, and its buffer.
 #[derive(Debug, Default)]
-pub(super) struct Halted(HashMap<RequestId, Halt>);
+pub(super) struct Halted(IdMap<RequestId, Halt>);
 
 #[derive(Debug)]
 struct Halt {

@@ -16,12 +16,10 @@
 //!   its buffer: `request::complete` hands its end to this file.
 //! - While a copy is under way, progress comes by and nobody sleeps.
 
-use std::collections::HashMap;
-
 use crate::buffer::{Copies, Direction, OwnedBuf, UserBuf};
 use crate::datatype::Segment;
 use crate::error::{Error, Result};
-use crate::ids::{Peer, RequestId};
+use crate::ids::{IdMap, Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, action, flow, recv};
@@ -31,7 +29,7 @@ use crate::wire::Envelope;
 /// Requests whose buffers are device memory.
 #[derive(Debug, Default)]
 pub struct Staging {
-    requests: HashMap<RequestId, Staged>,
+    requests: IdMap<RequestId, Staged>,
     copies: Copies,
 }
 

@@ -172,8 +172,9 @@ impl Emit {
     /// The first [`SAID`] words of what is said about an agreement, or all if there are less.
     pub fn agreement(context: ContextId, serial: u32, words: &[u32]) -> Self {
         let envelope = Envelope { context, tag: serial as i32, len: words.len() as u64, ..NO_ENVELOPE };
-        let part = words.iter().take(SAID).flat_map(|word| word.to_le_bytes());
-        Self::message(Kind::Agreement, &envelope, &part.collect::<Vec<u8>>())
+        let mut part = [[0; size_of::<u32>()]; SAID];
+        part.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+        Self::message(Kind::Agreement, &envelope, part[..words.len().min(SAID)].as_flattened())
     }
 
     /// A communicator is revoked.
