@@ -275,6 +275,9 @@ fn unacknowledged(lost: &[Peer]) -> Error {
 /// Words of a message have come.
 pub(crate) fn arrived(engine: &mut Engine, from: Peer, said: &Said<'_>) {
     let mut bytes = [0; SAID * size_of::<u32>()];
+    if said.words.len() > bytes.len() {
+        return engine.counts.add(Counter::MalformedPackets, 1);
+    }
     let len = said.words.copy_to(&mut bytes);
     let mut words = [0; SAID];
     let words = &mut words[..len / size_of::<u32>()];

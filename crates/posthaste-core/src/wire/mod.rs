@@ -446,7 +446,7 @@ pub struct Said<'a> {
     pub serial: u32,
     /// Words from the first one here to the last one of the message.
     pub rest: u64,
-    /// Words, of 32 bits each: 1 to [`SAID`].
+    /// Words, of 32 bits each; at least one.
     pub words: Source<'a>,
 }
 
@@ -803,7 +803,7 @@ impl<'a> Packet<'a> {
             }
             Kind::Agreement => {
                 let words = payload.len() / size_of::<u32>();
-                if !(1..=SAID).contains(&words)
+                if words == 0
                     || !payload.len().is_multiple_of(size_of::<u32>())
                     || envelope.len < words as u64
                 {
