@@ -443,17 +443,16 @@ impl World {
         };
         let lost = |text| Error::other(ErrorClass::ProcAborted, text);
         let said = [here, there].map(|yes| if yes { YES } else { NO });
-        let whose =
-            match self.broadcast(call, comm, root, &if comm.rank() == root { said } else { [0; 2] })?[..] {
-                [YES, YES] => return Ok(None),
-                [YES, NO] => "the other job",
-                [NO, _] => "this job",
-                _ => {
-                    return Err(lost(
-                        "a process has ended before it could tell what the groups know".to_owned(),
-                    ));
-                }
-            };
+        let said = if comm.rank() == root { said } else { [0; 2] };
+        let whose = match self.broadcast(call, comm, root, &said)?[..] {
+            [YES, YES] => return Ok(None),
+            [YES, NO] => "the other job",
+            [NO, _] => "this job",
+            _ => {
+                let text = "a process has ended before it could tell what the groups know";
+                return Err(lost(text.to_owned()));
+            }
+        };
         Ok(Some(lost(format!("a process of {whose} has ended, or cannot reach the others"))))
     }
 

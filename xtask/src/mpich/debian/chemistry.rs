@@ -1,5 +1,4 @@
-//! Programs of quantum chemistry: BAGEL, in C++ with threads, and NWChem, in Fortran on Global Arrays over messages. Each works out the
-//! energy of a small molecule.
+//! Programs of quantum chemistry: BAGEL, in C++, and NWChem, in Fortran with Global Arrays. Each works out the energy of a small molecule.
 
 use std::{fs, path::Path};
 
