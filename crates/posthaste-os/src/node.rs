@@ -20,7 +20,6 @@ mod layout;
 mod own;
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::CString;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -34,7 +33,7 @@ use crate::sync::Mutex;
 pub use blocks::Life;
 use layout::*;
 pub use layout::{ACTIVE_BITS, ACTIVE_WORDS, COUNTERS, VCIS};
-pub(crate) use layout::{BUFFER_CONTROL, OWN_BUFFER_CONTROL};
+pub(crate) use layout::{BUFFER_CONTROL, OWN_BUFFER_CONTROL, PAIR_CELLS};
 pub(crate) use own::OwnBuffer;
 
 /// The two ends of a ring.
@@ -45,6 +44,9 @@ pub(crate) enum End {
     /// Where they are read.
     Reader,
 }
+
+/// The file of a pair's segment keeps its size: a process of another job cannot take memory away that is mapped here.
+const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
 #[derive(Debug)]
 struct Mapping {
@@ -89,15 +91,46 @@ impl Node {
     /// What the system said, with the number of bytes needed.
     pub fn create(ranks: usize) -> io::Result<Self> {
         let layout = Layout::new(ranks);
-        let name = CString::new("posthaste").map_err(io::Error::other)?;
-        // SAFETY: `name` is a valid C string; the call makes a new descriptor that nobody else owns.
-        let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-        if fd < 0 {
-            return Err(needed(io::Error::last_os_error(), layout.total));
+        Self::reserve(file(0, layout)?, layout, MAGIC)
+    }
+
+    /// Makes the segment of two processes of different jobs, which never changes its size.
+    ///
+    /// # Errors
+    /// As [`Node::create`].
+    pub fn create_pair() -> io::Result<Self> {
+        let layout = Layout::pair();
+        let fd = file(libc::MFD_ALLOW_SEALING, layout)?;
+        let node = Self::reserve(fd, layout, PAIR_MAGIC)?;
+        // SAFETY: a plain system call on a descriptor that `node` owns.
+        let refused = unsafe { libc::fcntl(node.as_fd().as_raw_fd(), libc::F_ADD_SEALS, SEALS) };
+        if refused == 0 { Ok(node) } else { Err(io::Error::last_os_error()) }
+    }
+
+    /// Maps the segment that the other of two such processes has made.
+    ///
+    /// # Errors
+    /// When the descriptor is none of a segment like that, or cannot be mapped.
+    pub fn attach_pair(fd: OwnedFd) -> io::Result<Self> {
+        // SAFETY: a plain system call on a descriptor that we own.
+        let seals = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) };
+        if seals < 0 || seals & SEALS != SEALS {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its size may change"));
         }
-        // SAFETY: `fd` is the fresh descriptor from above.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Self::reserve(fd, layout)
+        Self::attach_as(fd, PAIR_MAGIC, |_| Layout::pair())
+    }
+
+    /// What names the file of the segment on this host.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn inode(&self) -> io::Result<u64> {
+        Ok(std::fs::File::from(self.as_fd().try_clone_to_owned()?).metadata()?.ino())
+    }
+
+    /// Whether both are the same mapping.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.map, &other.map)
     }
 
     /// Number of bytes that a segment for `ranks` ranks takes.
@@ -105,7 +138,7 @@ impl Node {
         Layout::new(ranks).total
     }
 
-    fn reserve(fd: OwnedFd, mut layout: Layout) -> io::Result<Self> {
+    fn reserve(fd: OwnedFd, mut layout: Layout, magic: u64) -> io::Result<Self> {
         let limit = file_size_limit();
         if limit < layout.whole() as u64 {
             layout.vcis = 1;
@@ -123,7 +156,7 @@ impl Node {
         node.word32(8).store(layout.ranks as u32, Ordering::Relaxed);
         node.word32(VCIS_AT).store(layout.vcis as u32, Ordering::Relaxed);
         // SYNC: pairs with the Acquire load in `attach`: whoever sees the magic sees the rank count.
-        node.word64(0).store(MAGIC, Ordering::Release);
+        node.word64(0).store(magic, Ordering::Release);
         Ok(node)
     }
 
@@ -132,15 +165,19 @@ impl Node {
     /// # Errors
     /// When the descriptor is not a node segment or cannot be mapped.
     pub fn attach(fd: OwnedFd) -> io::Result<Self> {
+        Self::attach_as(fd, MAGIC, Layout::new)
+    }
+
+    fn attach_as(fd: OwnedFd, magic: u64, layout: impl FnOnce(usize) -> Layout) -> io::Result<Self> {
         // The header says how many ranks there are, which says how large the segment is.
         let header = Self::map(fd.try_clone()?, Layout { total: PAGE, vcis: 1, ..Layout::new(0) })?;
         let file_size = std::fs::File::from(fd.try_clone()?).metadata()?.len();
         let said = |at| header.word32(at).load(Ordering::Relaxed) as usize;
         // Nothing is read of a file that is shorter than its header: that would end the process.
-        let is_one = file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == MAGIC;
+        let is_one = file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == magic;
         let at = [8, VCIS_AT, OWN_BUFFERS, OWN_BUFFER_BYTES];
         let [ranks, vcis, own_buffers, own_buffer_bytes] = if is_one { at.map(said) } else { [0; 4] };
-        let layout = Layout { vcis, own_buffers, own_buffer_bytes, ..Layout::new(ranks) };
+        let layout = Layout { vcis, own_buffers, own_buffer_bytes, ..layout(ranks) };
         if ranks == 0 || !(1..=VCIS).contains(&vcis) || file_size != layout.file() as u64 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
@@ -354,6 +391,17 @@ impl Node {
     }
 }
 
+/// A new file for a segment.
+fn file(flags: libc::c_uint, layout: Layout) -> io::Result<OwnedFd> {
+    // SAFETY: a C string; the call makes a new descriptor that nobody else owns.
+    let fd = unsafe { libc::memfd_create(c"posthaste".as_ptr(), libc::MFD_CLOEXEC | flags) };
+    if fd < 0 {
+        return Err(needed(io::Error::last_os_error(), layout.total));
+    }
+    // SAFETY: `fd` is the fresh descriptor from above.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
 /// The largest file that this process may make (`RLIMIT_FSIZE`), in bytes.
 pub(crate) fn file_size_limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
@@ -395,6 +443,24 @@ mod tests {
     fn sixty_four_ranks_fit_into_64_mib() {
         assert!(Node::bytes_needed(64) <= 64 << 20, "{}", Node::bytes_needed(64));
         assert!(Node::bytes_needed(2) <= 4 << 20);
+    }
+
+    #[test]
+    fn a_pair_of_two_jobs_has_a_segment_that_keeps_its_size() {
+        let a = Node::create_pair().unwrap();
+        assert!(a.map.layout.total <= 1 << 20, "{}", a.map.layout.total);
+        let again = |node: &Node| node.as_fd().try_clone_to_owned().unwrap();
+        let b = Node::attach_pair(again(&a)).unwrap();
+        a.set_life(1, Life::Inside);
+        assert_eq!(
+            (b.ranks(), b.vcis(), b.life(1), b.inode().unwrap()),
+            (2, 1, Life::Inside, a.inode().unwrap())
+        );
+        assert!(a.is(&a.clone()) && !a.is(&b));
+        assert!(std::fs::File::from(again(&a)).set_len(0).is_err(), "it was cut short");
+        assert!(
+            Node::attach(again(&a)).is_err() && Node::attach_pair(again(&Node::create(2).unwrap())).is_err()
+        );
     }
 
     #[test]

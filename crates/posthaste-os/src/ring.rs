@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering;
 
 use crate::mem::{Sink, Source};
 use crate::memory::{AtomicU32, Node, RingMemory};
-use crate::node::End;
+use crate::node::{End, PAIR_CELLS};
 
 /// Bytes of a cell.
 pub const CELL: usize = 64;
@@ -110,7 +110,14 @@ pub struct Record<'a> {
 
 /// Largest payload of one record: a quarter of the ring, so that a few are always under way.
 pub fn max_payload(node: &Node) -> usize {
-    node.ring_cells() / 4 * CELL - (CELL - INLINE)
+    quarter(node.ring_cells())
+}
+
+/// The same in the segment of two processes of different jobs.
+pub const MAX_PAYLOAD_OF_PAIR: usize = quarter(PAIR_CELLS);
+
+const fn quarter(cells: usize) -> usize {
+    cells / 4 * CELL - (CELL - INLINE)
 }
 
 impl Writer {

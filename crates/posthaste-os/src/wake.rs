@@ -8,6 +8,8 @@
 //! A process that has sockets, too, sleeps on all of them at once: it waits in epoll for the sockets and for a pipe, and the
 //! `sleeping` word says so; whoever rings then writes into that pipe, which it opens through /proc.
 //!
+//! A process that shares segments with processes of other jobs sleeps in all of them at once: whoever rings in one finds it there.
+//!
 //! What must stay true: after `about_to_sleep` or `clear_active`, a record that was written before is found by
 //! looking at the rings once more, and the writer of a record written after sees the words.
 
@@ -15,7 +17,7 @@
 use std::io;
 use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::memory::{Node, fence, futex_wait, futex_wake, heavy_fence, join_fences, light_fence, pipe_wake};
@@ -45,6 +47,9 @@ pub struct Doorbell {
     /// Where there are descriptors to watch, which may become so at any time.
     #[cfg(not(loom))]
     watch: Arc<OnceLock<Watch>>,
+    /// Further segments in which this process sleeps, and its rank there.
+    #[cfg(not(loom))]
+    further: Arc<Mutex<Vec<(Node, usize)>>>,
 }
 
 /// What a process with sockets sleeps on.
@@ -67,6 +72,8 @@ impl Doorbell {
             fenced,
             #[cfg(not(loom))]
             watch: Arc::default(),
+            #[cfg(not(loom))]
+            further: Arc::default(),
         }
     }
 
@@ -91,6 +98,29 @@ impl Doorbell {
             self.watch_with(Arc::new(Set::new()?))?;
         }
         self.watch.get().map_or(Ok(()), |watch| watch.set.add(others, OTHERS, false))
+    }
+
+    /// From its next sleep on this process also wakes when somebody rings for rank `me` of this segment. Who sleeps already is
+    /// woken. It has descriptors to watch.
+    #[cfg(not(loom))]
+    pub fn sleep_in(&self, node: &Node, me: usize) {
+        let pipe = self.watch.get().map(|watch| node.set_pipe(me, watch.pipe.writer()));
+        if !matches!(pipe, Some(Ok(()))) {
+            node.set_pipe_out_of_reach(me);
+        }
+        self.further().push((node.clone(), me));
+        self.nudge();
+    }
+
+    /// From now on it sleeps there no more.
+    #[cfg(not(loom))]
+    pub fn leave(&self, node: &Node) {
+        self.further().retain(|(other, _)| !other.is(node));
+    }
+
+    #[cfg(not(loom))]
+    fn further(&self) -> MutexGuard<'_, Vec<(Node, usize)>> {
+        self.further.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[cfg(not(loom))]
@@ -187,6 +217,8 @@ impl Doorbell {
     pub fn about_to_sleep(&self) -> u32 {
         let ticket = self.node.futex(self.me).load(Ordering::Acquire);
         self.node.sleeping(self.me).store(self.place(), Ordering::SeqCst);
+        #[cfg(not(loom))]
+        self.further().iter().for_each(|(node, me)| node.sleeping(*me).store(ON_PIPE, Ordering::SeqCst));
         self.barrier();
         ticket
     }
@@ -194,7 +226,11 @@ impl Doorbell {
     /// Takes `about_to_sleep` back. Whether somebody has rung meanwhile.
     pub fn stay_awake(&self) -> bool {
         // SYNC: pairs with the Release in `wake`: what was done before the ring is seen.
-        self.node.sleeping(self.me).swap(0, Ordering::Acquire) == 0
+        let was_rung = |node: &Node, me: usize| node.sleeping(me).swap(0, Ordering::Acquire) == 0;
+        let rung = was_rung(&self.node, self.me);
+        #[cfg(not(loom))]
+        let rung = self.further().iter().fold(rung, |rung, (node, me)| was_rung(node, *me) | rung);
+        rung
     }
 
     /// What this process sleeps on.
@@ -213,7 +249,8 @@ impl Doorbell {
         let limit = if self.fenced { limit.min(SHORT) } else { limit };
         #[cfg(not(loom))]
         if let Some(watch) = self.watch.get() {
-            let unheard = self.node.is_pipe_out_of_reach(self.me);
+            let unheard = self.node.is_pipe_out_of_reach(self.me)
+                || self.further().iter().any(|(node, me)| node.is_pipe_out_of_reach(*me));
             return watch.sleep(if unheard { limit.min(SHORT) } else { limit });
         }
         futex_wait(&self.node, self.me, ticket, limit);
@@ -303,6 +340,37 @@ mod tests {
         let start = std::time::Instant::now();
         watcher.sleep(0, Duration::from_millis(50));
         assert!(start.elapsed() >= Duration::from_millis(50));
+    }
+
+    #[test]
+    fn who_sleeps_in_several_segments_is_woken_in_each() {
+        let (own, pair) = (Node::create(1).unwrap(), Node::create_pair().unwrap());
+        own.set_pid(0, std::process::id());
+        pair.set_pid(1, std::process::id());
+        let sleeper = Doorbell::new(&own, 0).watching(Arc::new(Set::new().unwrap())).unwrap();
+        let sender = Doorbell::new(&pair, 0);
+        let sleeps = |sleeper: &Doorbell, limit: u64| {
+            let (ticket, sleeper) = (sleeper.about_to_sleep(), sleeper.clone());
+            std::thread::spawn(move || {
+                let start = std::time::Instant::now();
+                sleeper.sleep(ticket, Duration::from_millis(limit));
+                (start.elapsed() < Duration::from_millis(limit), sleeper.stay_awake())
+            })
+        };
+        let thread = sleeps(&sleeper, 50);
+        assert!(!sender.ring(1), "nobody sleeps there yet");
+        assert_eq!(thread.join().unwrap(), (false, false));
+        let thread = sleeps(&sleeper, 20_000);
+        sleeper.sleep_in(&pair, 1);
+        assert_eq!(thread.join().unwrap(), (true, true), "who slept looks again");
+        let thread = sleeps(&sleeper, 20_000);
+        assert!(sender.ring(1) && !sender.ring(1));
+        assert_eq!(thread.join().unwrap(), (true, true));
+        sleeper.about_to_sleep();
+        assert!(!sleeper.stay_awake() && !sender.ring(1));
+        sleeper.leave(&pair);
+        sleeper.about_to_sleep();
+        assert!(!sender.ring(1));
     }
 
     #[test]

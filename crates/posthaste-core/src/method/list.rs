@@ -144,6 +144,8 @@ pub trait Listed: Method + Sized {
 methods! { $
     /// The peer is on this host, with this local rank.
     Shm(rank) => shm: Shm, "through shared memory";
+    /// The peer is of another job and on this host, in this pair.
+    Near(pair) => near: Near, "through shared memory";
     /// The peer is this process.
     Loopback => loopback: Loopback, "within the process";
     /// The peer is reached over the network.

@@ -34,6 +34,7 @@ pub mod fabric;
 #[macro_use]
 mod list;
 pub mod loopback;
+pub mod near;
 pub mod pinned;
 pub mod plugin;
 mod rarely;
@@ -67,11 +68,12 @@ use fabric::Fabric;
 use list::All;
 pub use list::{Claim, Listed, Pins, Route};
 use loopback::Loopback;
+use near::Near;
 use plugin::Plugin;
 pub use routes::Routes;
 use shm::Shm;
 use sim::Sim;
-use tcp::Tcp;
+use tcp::{Settled, Tcp};
 
 /// What [`Methods::take_next`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +123,11 @@ impl Methods {
     /// TCP, by which processes of other jobs are reached.
     pub fn tcp(&mut self) -> Option<&mut Tcp> {
         self.all.tcp.as_mut()
+    }
+
+    /// Whether memory can be shared with processes of other jobs.
+    pub fn has_near(&self) -> bool {
+        self.all.near.is_some()
     }
 
     /// The way to a peer ([`Routes::to`]).
@@ -179,7 +186,54 @@ impl Methods {
 
     /// Takes a peer for lost, whatever its method says: see [`Method::exclude`].
     pub fn exclude(&mut self, peer: Peer) -> bool {
-        leading_to!(self, peer, |method, at| method.exclude(at))
+        let reaches = leading_to!(self, peer, |method, at| method.exclude(at));
+        if let (Route::Near(_), Some(tcp)) = (self.route(peer), &mut self.all.tcp) {
+            tcp.exclude(peer);
+        }
+        if !reaches {
+            self.leave_pair(peer);
+        }
+        reaches
+    }
+
+    /// Nothing connects this process with these peers of other jobs any more.
+    pub fn forget_peers(&mut self, peers: &[Peer]) {
+        peers.iter().for_each(|peer| self.leave_pair(*peer));
+        if let Some(tcp) = &mut self.all.tcp {
+            tcp.forget_peers(peers);
+        }
+    }
+
+    /// The segment that this process shares with a peer of another job, if there is one, is no more.
+    fn leave_pair(&mut self, peer: Peer) {
+        if let (Route::Near(at), Some(near)) = (self.route(peer), &mut self.all.near) {
+            near.remove(at as usize);
+            self.routes.set(peer, Route::Tcp);
+        }
+    }
+
+    /// TCP has settled how peers of other jobs are reached.
+    #[cold]
+    fn settle(&mut self, settled: Vec<Settled>, on: &mut impl FnMut(Event<'_>, &mut Counts)) {
+        for settled in settled {
+            match settled {
+                Settled::Shares(peer, name, node, me) => {
+                    self.leave_pair(peer);
+                    let Some(near) = &mut self.all.near else { continue };
+                    match near.add(peer, name, &node, me) {
+                        Ok(pair) => self.routes.set(peer, Route::Near(pair)),
+                        Err(why) => on(Event::PeerDown(peer, why), &mut self.counts),
+                    }
+                    self.all.tcp.iter_mut().for_each(Tcp::share);
+                }
+                Settled::Lost(peer, why) => {
+                    if let (Route::Near(at), Some(near)) = (self.route(peer), &mut self.all.near) {
+                        near.take_rest(at as usize, &mut self.counts, on);
+                    }
+                    on(Event::PeerDown(peer, why), &mut self.counts);
+                }
+            }
+        }
     }
 
     /// Whether the network may still do something to memory on account of a peer that is lost: see [`Method::is_moving`].
@@ -231,18 +285,25 @@ impl Methods {
     /// and the message fits: copied in, published, done, without a request.
     #[inline]
     pub fn send_buffered(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
-        match (self.route(to), &mut self.all.shm) {
-            (Route::Shm(rank), Some(shm)) => shm.send_buffered(rank as usize, envelope, segment),
-            _ => false,
-        }
+        self.memory_of(to).is_some_and(|(shm, rank)| shm.send_buffered(rank, envelope, segment))
     }
 
     /// Copies out a message that lies whole in a bounce buffer.
     #[inline]
     pub fn drain_whole(&mut self, from: Peer, cursor: BufferCursor, segment: &mut Segment, len: u64) {
-        if let (Route::Shm(rank), Some(shm)) = (self.route(from), &mut self.all.shm) {
-            shm.drain_whole(rank as usize, cursor, segment, len);
+        if let Some((shm, rank)) = self.memory_of(from) {
+            shm.drain_whole(rank, cursor, segment, len);
             self.counts.message(Counter::StreamShm, len);
+        }
+    }
+
+    /// The shared memory that leads to a peer, and the peer's rank there.
+    #[inline]
+    fn memory_of(&mut self, peer: Peer) -> Option<(&mut Shm, usize)> {
+        match (self.route(peer), &mut self.all) {
+            (Route::Shm(rank), All { shm: Some(shm), .. }) => Some((shm, rank as usize)),
+            (Route::Near(at), All { near: Some(near), .. }) => Some(near.shm(at as usize)),
+            _ => None,
         }
     }
 
@@ -416,6 +477,11 @@ impl Methods {
         let mut busy = false;
         let Self { all, counts, .. } = self;
         each!(all, as_mut, |method| busy |= method.poll(counts, &mut on));
+        let settled = self.all.tcp.as_mut().map_or_else(Vec::new, Tcp::settled);
+        if !settled.is_empty() {
+            self.settle(settled, &mut on);
+            busy = true;
+        }
         busy
     }
 

@@ -37,7 +37,8 @@ impl Routes {
         peer
     }
 
-    fn set(&mut self, peer: Peer, route: Route) {
+    /// Another way to a peer.
+    pub(super) fn set(&mut self, peer: Peer, route: Route) {
         self.size = self.size.max(peer.0 + 1);
         self.pages.resize((self.size as usize).div_ceil(PAGE), self.usual.clone());
         if self.to(peer) != route {

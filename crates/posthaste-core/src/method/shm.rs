@@ -28,6 +28,7 @@ use crate::config::{BounceBuffer, Config, LongProtocol};
 use crate::datatype::Segment;
 use crate::error::{self, Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
+use crate::jobs::ProcessName;
 use crate::method::contract::{Method, Room};
 use crate::method::features::HasShm;
 use crate::method::reassembly::Reassembly;
@@ -61,6 +62,8 @@ pub struct Shm {
     node: Node,
     me: usize,
     peers: Vec<Peer>,
+    /// The one peer, if it is of another job.
+    other: Option<ProcessName>,
     doorbell: Doorbell,
     writers: Vec<Option<Writer>>,
     readers: Vec<Option<Reader>>,
@@ -222,6 +225,7 @@ impl Shm {
             node: node.clone(),
             me,
             peers,
+            other: None,
             doorbell: Doorbell::new(node, me),
             writers: (0..ranks).map(|_| None).collect(),
             readers: (0..ranks).map(|_| None).collect(),
@@ -268,6 +272,22 @@ impl Shm {
             ask_soon: false,
             finalizing: None,
         })
+    }
+
+    /// The method of process `me` of the two that share `node`, of which the other is of another job and called `name`.
+    ///
+    /// # Errors
+    /// As [`Shm::new`].
+    pub(super) fn of_pair(
+        node: &Node,
+        me: usize,
+        peers: Vec<Peer>,
+        config: &Config,
+        oversubscribed: bool,
+        name: ProcessName,
+    ) -> error::Result<Self> {
+        let lives = Lives::new(node, |rank| rank != me);
+        Ok(Self { lives, other: Some(name), ..Self::new(node, me, peers, config, oversubscribed)? })
     }
 
     /// The memory that this process shares with its peers.
@@ -364,7 +384,7 @@ impl Shm {
     }
 
     #[inline]
-    fn poll_ring(
+    pub(super) fn poll_ring(
         &mut self,
         from: usize,
         counts: &mut Counts,
@@ -469,7 +489,9 @@ impl Shm {
             self.lose(*rank);
             let (peer, pid) = (self.peers[*rank], self.node.pid(*rank));
             let how = if self.node.life(*rank) == Life::Finalised { "finalised and ended" } else { "ended" };
-            let text = format!("rank {} of the world, process {pid} on this host, has {how}", peer.0);
+            let name =
+                self.other.map_or_else(|| format!("rank {} of the world", peer.0), |name| name.to_string());
+            let text = format!("{name}, process {pid} on this host, has {how}");
             on(Event::PeerDown(peer, Error::other(ErrorClass::ProcAborted, text)), counts);
         }
         !ended.is_empty()

@@ -1,7 +1,7 @@
 //! TCP: connections between processes of different nodes, made when they are first needed.
 //!
 //! Parts: `abroad` knows the processes of other jobs, `card` says how a process can be reached, `reach` makes connections, `door` and `handshake` see to who is at
-//! the other end, `outgoing` and `incoming` move bytes over a connection that stands, `turn` looks at all of them.
+//! the other end, `pair` whether the two share memory instead, `outgoing` and `incoming` move bytes over a connection that stands, `turn` looks at all of them.
 //!
 //! What must stay true: nothing here blocks (only asking for a business card may take as long as the launcher's answer); packets to
 //! one peer stay in order, whether its connection stands yet or not; the first records since the last poll are written at
@@ -15,6 +15,7 @@ mod door;
 mod handshake;
 mod incoming;
 mod outgoing;
+mod pair;
 mod reach;
 mod progress;
 
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use posthaste_os::mem::Sink;
+use posthaste_os::ring::MAX_PAYLOAD_OF_PAIR;
 use posthaste_os::socket::{Listener, Ready, Set, Stream, Tuning};
 use posthaste_os::{machine, process};
 
@@ -40,12 +42,14 @@ use door::Door;
 use handshake::Identity;
 use incoming::{Input, Read};
 use outgoing::{BYE, Out, RESUME, THROTTLE};
+use pair::Pairing;
 use reach::Reaching;
 
 pub use abroad::Pass;
 pub use card::{AddressBook, BusinessCard, Shelf};
 pub(crate) use card::{own_addresses, push_addresses};
 pub use outgoing::PACKET;
+pub use pair::Settled;
 
 /// Tokens in the epoll set: peers by their number, doors, and the listener.
 const DOORS: u64 = 1 << 32;
@@ -94,6 +98,8 @@ pub struct Tcp {
     loaded: Vec<Peer>,
     done: VecDeque<Done>,
     lost: VecDeque<(Peer, Error)>,
+    /// What concerns peers that share memory.
+    settled: Vec<Settled>,
     /// The connection on which something came last.
     busy: Option<Peer>,
     /// Fruitless looks since.
@@ -134,6 +140,7 @@ struct Way {
     silent_since: Option<Duration>,
     /// The set reports when there is room.
     watched_for_room: bool,
+    pairing: Pairing,
     out: Out,
     input: Input,
 }
@@ -194,7 +201,7 @@ impl Tcp {
         let TcpSetup { me, peers, secret, format, node } = setup;
         // One for each peer, and the program's own.
         process::allow_open_files(OPEN_FILES + peers as u64);
-        let card = BusinessCard { format, port, addresses, node };
+        let card = BusinessCard { format, port, addresses, host: 0, node };
         let tcp = Self {
             built,
             identity: Identity::new(me, peers, format, secret),
@@ -212,6 +219,7 @@ impl Tcp {
             loaded: Vec::new(),
             done: VecDeque::new(),
             lost: VecDeque::new(),
+            settled: Vec::new(),
             busy: None,
             misses: 0,
             round: 1,
@@ -234,6 +242,11 @@ impl Tcp {
     #[must_use]
     pub fn sharing(self) -> Self {
         Self { shares: true, ..self }
+    }
+
+    /// The same from now on.
+    pub fn share(&mut self) {
+        self.shares = true;
     }
 
     /// What a sleeper has to watch.
@@ -295,9 +308,12 @@ impl Method for Tcp {
     type Claim<'a> = Claim<'a>;
     const COUNTERS: Counters = Counters { eager: Counter::EagerTcp, put: Counter::PutTcp, ..Counters::NODE };
 
-    fn caps(&mut self, _: Peer) -> Caps {
-        let in_place = incoming::MOST - EAGER_FRONT;
-        Caps { packet: PACKET, in_place, in_order: true, sockets: true, ..Caps::default() }
+    fn caps(&mut self, to: Peer) -> Caps {
+        let caps = Caps { in_order: true, sockets: true, ..Caps::default() };
+        if self.wanted(to).pairing.is_open() {
+            return Caps { packet: MAX_PAYLOAD_OF_PAIR, ..caps }; // it may go either way;
+        }
+        Caps { packet: PACKET, in_place: incoming::MOST - EAGER_FRONT, ..caps }
     }
 
     fn is_heterogeneous(&mut self, to: Peer) -> bool {
@@ -311,6 +327,7 @@ impl Method for Tcp {
         match way.state {
             State::Down if load == Load::Message => return None,
             State::Down => {}
+            _ if way.pairing.is_open() => return None,
             _ => {
                 if way.throttled && load == Load::Message {
                     return None;
@@ -363,7 +380,7 @@ impl Method for Tcp {
         segment: Segment,
     ) -> std::result::Result<bool, Segment> {
         let way = self.wanted(to);
-        if way.throttled || matches!(way.state, State::Down) {
+        if way.throttled || way.pairing.is_open() || matches!(way.state, State::Down) {
             return Err(segment);
         }
         way.out.push_in_place(emit, sender, segment)?;
@@ -425,7 +442,7 @@ impl Method for Tcp {
 
     /// Whether nothing waits here that a sleeper would not be woken for.
     fn is_quiet(&self) -> bool {
-        self.done.is_empty() && self.lost.is_empty() && self.loaded.is_empty()
+        self.done.is_empty() && self.lost.is_empty() && self.loaded.is_empty() && self.settled.is_empty()
     }
 
     /// Begins to leave: lets all peers know that nothing more comes.

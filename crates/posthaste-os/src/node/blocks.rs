@@ -98,7 +98,7 @@ impl Node {
         self.map.pipes.with(|pipes| match pipes.entry(rank).or_insert_with(|| self.open_pipe(rank)) {
             // A full pipe wakes as well as one more byte would.
             Some(pipe) => drop(pipe.write(&[1])),
-            None => self.word32(self.block(rank) + block::PIPE_OUT_OF_REACH).store(1, Ordering::Release),
+            None => self.set_pipe_out_of_reach(rank),
         });
     }
 
@@ -114,6 +114,11 @@ impl Node {
         }
         let mut options = std::fs::OpenOptions::new();
         options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path).ok()
+    }
+
+    /// Says that somebody cannot ring the pipe of `rank`.
+    pub(crate) fn set_pipe_out_of_reach(&self, rank: usize) {
+        self.word32(self.block(rank) + block::PIPE_OUT_OF_REACH).store(1, Ordering::Release);
     }
 
     /// Whether somebody could not ring the pipe of `rank`.

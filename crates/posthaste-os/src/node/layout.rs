@@ -2,6 +2,8 @@
 
 /// First word of every node segment.
 pub(super) const MAGIC: u64 = 0x7073_7468_7374_0005;
+/// First word of a segment of two processes of different jobs.
+pub(super) const PAIR_MAGIC: u64 = 0x7073_7468_7061_0005;
 pub(super) const PAGE: usize = 4096;
 pub(super) const LINE: usize = 64;
 pub(super) const RANK_BLOCK: usize = 1024;
@@ -50,6 +52,9 @@ pub const ACTIVE_BITS: usize = ACTIVE_WORDS * 64;
 /// Number of counters per rank.
 pub const COUNTERS: usize = 96;
 
+/// Cells of a ring of two processes of different jobs.
+pub(crate) const PAIR_CELLS: usize = 256;
+
 /// Places and sizes within the segment, a pure function of the number of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
@@ -92,17 +97,26 @@ impl Layout {
             17..=64 => (4, 64 << 10),
             _ => (2, 32 << 10),
         };
+        let vcis = match ranks {
+            0..=16 => VCIS,
+            17..=64 => 4,
+            _ => 2,
+        };
+        Self::sized(ranks, ring_cells, (buffers, buffer_bytes), vcis)
+    }
+
+    /// Of two processes of different jobs: little, for a process may have many such segments.
+    pub(super) fn pair() -> Self {
+        Self::sized(2, PAIR_CELLS, (4, 64 << 10), 1)
+    }
+
+    fn sized(ranks: usize, ring_cells: usize, (buffers, buffer_bytes): (usize, usize), vcis: usize) -> Self {
         let page_up = |n: usize| n.next_multiple_of(PAGE);
         let status_pages = PAGE + page_up(ranks * RANK_BLOCK);
         let heads = status_pages + ranks * STATUS_PAGE;
         let cells = heads + page_up(ranks * ranks * LINE);
         let pool = cells + page_up(ranks * ranks * ring_cells * LINE);
         let total = pool + ranks * page_up(LINE + buffers * (BUFFER_CONTROL + buffer_bytes));
-        let vcis = match ranks {
-            0..=16 => VCIS,
-            17..=64 => 4,
-            _ => 2,
-        };
         let (own_buffers, own_buffer_bytes) = (0, 0);
         Self {
             ranks,

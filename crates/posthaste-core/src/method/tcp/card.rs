@@ -23,7 +23,7 @@ pub(super) const LONGEST: usize = 1000;
 /// Longest name of a node in it.
 const LONGEST_NODE: usize = 64;
 /// First word of a business card, which changes when its form does.
-const FORM: &str = "tcp1";
+const FORM: &str = "tcp2";
 
 /// How a process can be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub struct BusinessCard {
     pub port: u16,
     /// Addresses of its host, the likeliest first.
     pub addresses: Vec<IpAddr>,
+    /// The same for processes of other jobs with which it can share memory; 0: with none.
+    pub host: u64,
     /// What its node is called in sentences.
     pub node: String,
 }
@@ -71,7 +73,7 @@ impl fmt::Display for BusinessCard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
         let node: String = self.node.chars().take(LONGEST_NODE).map(plain).collect();
-        let mut text = format!("{FORM}/{:x}/{}/{node}/", self.format.word(), self.port);
+        let mut text = format!("{FORM}/{:x}/{}/{:x}/{node}/", self.format.word(), self.port, self.host);
         push_addresses(&mut text, &self.addresses, LONGEST);
         f.write_str(&text)
     }
@@ -83,7 +85,7 @@ impl FromStr for BusinessCard {
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || {
             let shown: String = text.chars().take(100).collect();
-            let expected = format!("{FORM}/format/port/node/addresses");
+            let expected = format!("{FORM}/format/port/host/node/addresses");
             Error::invalid(ErrorClass::Other, "the business card of a rank", format!("\"{shown}\""), expected)
         };
         let mut parts = text.split('/');
@@ -93,9 +95,10 @@ impl FromStr for BusinessCard {
         }
         let format = u32::from_str_radix(part()?, 16).ok().and_then(Format::from_word).ok_or_else(wrong)?;
         let port = part()?.parse().ok().filter(|port| *port > 0).ok_or_else(wrong)?;
+        let host = u64::from_str_radix(part()?, 16).map_err(|_| wrong())?;
         let node = part()?.to_owned();
         let all: std::result::Result<Vec<IpAddr>, _> = part()?.split(',').map(str::parse).collect();
-        Ok(Self { format, port, node, addresses: all.map_err(|_| wrong())? })
+        Ok(Self { format, port, host, node, addresses: all.map_err(|_| wrong())? })
     }
 }
 
@@ -154,7 +157,13 @@ mod tests {
 
     fn card(addresses: usize) -> BusinessCard {
         let addresses = (0..addresses).map(|n| format!("fd00:1:2:3:4:5:6:{n:x}").parse().unwrap()).collect();
-        BusinessCard { format: Format::NATIVE, port: 40123, addresses, node: "node-7.cluster".into() }
+        BusinessCard {
+            format: Format::NATIVE,
+            port: 40123,
+            addresses,
+            host: 0x7a,
+            node: "node-7.cluster".into(),
+        }
     }
 
     #[test]
@@ -180,11 +189,16 @@ mod tests {
         for end in 0..good.len() - 1 {
             let _ = good[..end].parse::<BusinessCard>(); // whatever it is, no panic
         }
-        for bad in
-            ["", "tcp1", "tcp2/1080401/1/n/10.0.0.1", "tcp1/0/1/n/10.0.0.1", "tcp1/1080401/0/n/10.0.0.1"]
-        {
+        for bad in [
+            "",
+            "tcp2",
+            "tcp1/1080401/1/0/n/10.0.0.1",
+            "tcp2/0/1/0/n/10.0.0.1",
+            "tcp2/1080401/0/0/n/10.0.0.1",
+            "tcp2/1080401/1/n/n/10.0.0.1",
+        ] {
             let error = bad.parse::<BusinessCard>().unwrap_err().to_string();
-            assert!(error.contains("expected tcp1/format/port/node/addresses"), "{error}");
+            assert!(error.contains("expected tcp2/format/port/host/node/addresses"), "{error}");
         }
     }
 

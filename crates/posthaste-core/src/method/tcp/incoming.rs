@@ -12,7 +12,8 @@ use posthaste_os::socket::Stream;
 
 use crate::ids::{Peer, RequestId};
 use crate::method::reassembly::Reassembly;
-use crate::method::tcp::outgoing::{BYE, OWN, PACKET, PART, PREFIX, RESUME, THROTTLE};
+use crate::method::tcp::outgoing::{BYE, FAR, OFFER, OWN, PACKET, PART, PREFIX, RESUME, SHARED, THROTTLE};
+use crate::method::tcp::pair::{OFFERED, Said};
 use crate::method::{Event, Next, OpenReceive};
 use crate::trace::{Counter, Counts};
 use crate::wire::{self, DATA_FRONT, EAGER_FRONT, Envelope, HEADER, Kind, Packet};
@@ -42,6 +43,8 @@ pub(super) struct Input {
     pub(super) bye: bool,
     /// The peer has parted from this process.
     pub(super) has_parted: bool,
+    /// What the peer has said of a segment.
+    pub(super) said: Option<Said>,
     /// Calls of the system so far.
     #[cfg(test)]
     pub(super) reads: usize,
@@ -97,6 +100,8 @@ enum Front {
     Part,
     /// A word between the methods.
     Own(u32),
+    /// What the peer says of a segment.
+    Said(Said),
     /// The head of a fragment.
     Fragment { receiver: RequestId, offset: u64, len: u64 },
     /// The head of an eager message that is longer than a record, so many bytes.
@@ -136,6 +141,7 @@ impl Default for Input {
             complete: None,
             bye: false,
             has_parted: false,
+            said: None,
             #[cfg(test)]
             reads: 0,
             reassembly: Reassembly::default(),
@@ -241,8 +247,13 @@ impl Input {
         let Some((word, rest)) = bytes.split_first_chunk::<4>() else { return Front::Part };
         let word = u32::from_le_bytes(*word);
         if word & OWN != 0 {
-            let is_known = matches!(word, THROTTLE | RESUME | BYE | PART);
-            return if is_known { Front::Own(word) } else { Front::Garbage };
+            return match word {
+                THROTTLE | RESUME | BYE | PART => Front::Own(word),
+                OFFER => rest.first_chunk().map_or(Front::Part, |offer| Front::Said(Said::Offer(*offer))),
+                SHARED => Front::Said(Said::Shared),
+                FAR => Front::Said(Said::Far),
+                _ => Front::Garbage,
+            };
         }
         let len = word as usize;
         if len > MOST {
@@ -329,6 +340,13 @@ impl Input {
                         self.has_parted |= word == PART;
                         self.start += 4;
                     }
+                    Front::Said(said) => {
+                        // One word settles it, or is answered first.
+                        if self.said.replace(said).is_some() {
+                            return Err(Garbage);
+                        }
+                        self.start += if let Said::Offer(_) = said { 4 + OFFERED } else { 4 };
+                    }
                     Front::Fragment { receiver, offset, len } => {
                         self.start += PREFIX + DATA_FRONT;
                         self.appetite = BEHIND;
@@ -392,7 +410,7 @@ impl Input {
         let (header, len) = match self.front() {
             Front::Part => return Next::Nothing,
             Front::Packet(header, len) => (header, len),
-            Front::Own(_) | Front::Fragment { .. } | Front::Message(..) | Front::Garbage => {
+            Front::Own(_) | Front::Said(_) | Front::Fragment { .. } | Front::Message(..) | Front::Garbage => {
                 return Next::Left;
             }
         };

@@ -48,6 +48,13 @@ pub(super) const BYE: u32 = OWN | 3;
 /// Nothing more comes: the sender has parted from the receiver (`abroad`).
 pub(super) const PART: u32 = OWN | 4;
 
+/// Where a segment of the two is, in the [`OFFERED`](super::pair::OFFERED) bytes behind it.
+pub(super) const OFFER: u32 = OWN | 5;
+/// Packets go through that segment from now on.
+pub(super) const SHARED: u32 = OWN | 6;
+/// They go over the connection.
+pub(super) const FAR: u32 = OWN | 7;
+
 /// What leaves over one connection.
 #[derive(Debug, Default)]
 pub(super) struct Out {
@@ -111,7 +118,7 @@ impl Out {
         data(emit.write_front(Sink::from(&mut self.bytes[at..])));
     }
 
-    /// Appends a word between the methods; there is always room.
+    /// Appends a word between the methods, or what is behind one; there is always room.
     pub(super) fn push_own(&mut self, word: u32) {
         self.bytes.extend_from_slice(&word.to_le_bytes());
     }

@@ -10,6 +10,7 @@ use posthaste_os::socket::Ready;
 use crate::error::{Error, ErrorClass};
 use crate::ids::Peer;
 use crate::method::tcp::incoming::{Garbage, Read};
+use crate::method::tcp::pair::{Pairing, Settled};
 use crate::method::tcp::{DOORS, LISTENER, State, Tcp, Way};
 use crate::method::{Event, report};
 use crate::trace::Counts;
@@ -181,6 +182,12 @@ impl Tcp {
         let throttled = way.throttled;
         match way.input.process(peer, &mut way.throttled, counts, on) {
             Ok(busy) => {
+                if let Some(said) = way.input.said.take()
+                    && !self.hear_of_segment(peer, said)
+                {
+                    return self.refuse_the_rest(peer, counts, on);
+                }
+                let Some(way) = self.ways.get_mut(peer) else { return true };
                 // The engine says what to do with a message that begins to arrive; then there may be more here.
                 if way.input.has_something() && !way.is_loaded {
                     way.is_loaded = true;
@@ -189,12 +196,20 @@ impl Tcp {
                 // Messages that were throttled may leave: not yet, but what waits for room looks again.
                 busy || throttled != way.throttled
             }
-            Err(Garbage) => {
-                on(Event::Malformed(peer), counts);
-                self.lose(peer, "it has sent something unreadable");
-                true
-            }
+            Err(Garbage) => self.refuse_the_rest(peer, counts, on),
         }
+    }
+
+    /// What a peer sends makes no sense.
+    fn refuse_the_rest(
+        &mut self,
+        peer: Peer,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) -> bool {
+        on(Event::Malformed(peer), counts);
+        self.lose(peer, "it has sent something unreadable");
+        true
     }
 
     /// Writes what has gathered.
@@ -255,9 +270,12 @@ impl Tcp {
 
     /// A peer is down: forgets everything about it but that, and reports it to the engine.
     pub(super) fn fail(&mut self, peer: Peer, error: Error) {
+        let shares = matches!(self.way(peer).pairing, Pairing::Shared);
         self.end_way(peer, State::Down);
-        if !self.is_leaving {
-            self.lost.push_back((peer, error));
+        match shares {
+            _ if self.is_leaving => {}
+            true => self.settled.push(Settled::Lost(peer, error)),
+            false => self.lost.push_back((peer, error)),
         }
     }
 

@@ -88,6 +88,7 @@ impl Tcp {
                 return self.fail(peer, Error::other(ErrorClass::Other, text));
             }
         };
+        self.begin_pairing(peer, &card);
         let now = self.now();
         let rest = card.endpoints().collect();
         let reaching = Reaching {
@@ -313,6 +314,9 @@ impl Tcp {
             Err(_) => set.add(&door.stream, peer.0.into(), false),
             ok => ok,
         });
+        if let Some(card) = self.identity.abroad.card(peer).cloned() {
+            self.begin_pairing(peer, &card);
+        }
         let way = self.way(peer);
         if way.format.is_some_and(|card| card != introduction.format) {
             let name = self.identity.name(peer);
@@ -323,6 +327,7 @@ impl Tcp {
         way.state = State::Up(door.stream);
         match opened {
             Ok(()) => {
+                self.offer_segment(peer);
                 self.flush(peer);
                 if self.ways.get(peer).is_some_and(|way| way.is_parting) {
                     self.say_farewell(peer);

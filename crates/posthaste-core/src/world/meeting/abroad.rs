@@ -10,12 +10,14 @@ use posthaste_os::machine;
 
 use crate::coll::{self, inter};
 use crate::comm::Comm;
+use crate::config::Way;
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::jobs::{JobId, ProcessName};
 use crate::meeting::{Member, Party, Port, PortName};
 use crate::method::Route;
+use crate::method::near::Near;
 use crate::method::tcp::{BusinessCard, Pass, Shelf, Tcp, TcpSetup};
 use crate::progress::Vci;
 use crate::pt2pt::loss;
@@ -80,19 +82,27 @@ impl World {
     /// Where this process is reached by other jobs, from now on.
     pub(super) fn own_card(&self) -> Result<String> {
         let mut vci = self.vci();
-        if let Some(tcp) = vci.methods.tcp() {
-            return Ok(tcp.own_card().to_string());
-        }
         let config = vci.engine.config.clone();
-        let node = self.node_name();
-        let Abroad { secret, shares, .. } = &self.common.abroad;
-        let (me, peers) = (Peer(self.rank()), self.world.size() as usize);
-        let setup = TcpSetup { me, peers, secret: *secret, format: Format::NATIVE, node };
-        let (tcp, card) = Tcp::new(setup, &config, Box::new(Shelf::default()))?;
-        let tcp = if *shares { tcp.sharing() } else { tcp };
-        self.runtime.sleep_on(&tcp.set()).map_err(|e| Error::system("watching connections", e))?;
-        vci.methods.add(tcp);
-        Ok(card.to_string())
+        let me = Peer(self.rank());
+        if vci.methods.tcp().is_none() {
+            let Abroad { secret, shares, .. } = &self.common.abroad;
+            let (peers, node) = (self.world.size() as usize, self.node_name());
+            let setup = TcpSetup { me, peers, secret: *secret, format: Format::NATIVE, node };
+            let (tcp, _) = Tcp::new(setup, &config, Box::new(Shelf::default()))?;
+            let tcp = if *shares { tcp.sharing() } else { tcp };
+            self.runtime.sleep_on(&tcp.set()).map_err(|e| Error::system("watching connections", e))?;
+            vci.methods.add(tcp);
+        }
+        if Way::Shm.is_built() && config.methods.admit(Way::Shm) && !vci.methods.has_near() {
+            let doorbell = self.runtime.doorbell.clone();
+            vci.methods.add(Near::new(me, doorbell, &config, self.founding.is_oversubscribed()));
+            vci.methods
+                .tcp()
+                .into_iter()
+                .for_each(|tcp| tcp.shares_memory_on(Tcp::host_of(config.node.as_deref())));
+        }
+        let nobody = || Error::other(ErrorClass::Intern, "no TCP");
+        Ok(vci.methods.tcp().ok_or_else(nobody)?.own_card().to_string())
     }
 
     /// Enters the members of another group in the table of processes, and appends them to `peers`, also when not all of them can be
@@ -170,9 +180,7 @@ impl World {
         let mut vci = self.vci();
         let Vci { engine, methods, .. } = &mut *vci;
         peers.iter().for_each(|peer| loss::parted(engine, *peer));
-        if let Some(tcp) = methods.tcp() {
-            tcp.forget_peers(&peers);
-        }
+        methods.forget_peers(&peers);
     }
 
     /// A number that ranks of a communicator have in common that share memory, and no others.

@@ -380,7 +380,10 @@ impl World {
             return [None; 2];
         }
         [true, false].map(|near| {
-            let leads = |route: Route| route != Route::Loopback && matches!(route, Route::Shm(_)) == near;
+            let leads = |route: Route| match route {
+                Route::Loopback | Route::Near(_) => false,
+                route => matches!(route, Route::Shm(_)) == near,
+            };
             let peers: Vec<Peer> = comm.group().peers().filter(|peer| leads(methods.route(*peer))).collect();
             // All peers that the same method leads to find it at one place.
             engine.with_onesided(|onesided, _| {
@@ -435,7 +438,8 @@ const TOLD: u64 = 1;
 /// Where a member's memory is found by this way, of what it has told: two times kind, address, key.
 fn memory_of(route: Route, [near @ .., kind, address, key]: &[u64; 6]) -> Option<RemoteMemory> {
     let [kind, address, key] = match route {
-        Route::Loopback => return None,
+        // What leads to a process of another job is not settled before they talk.
+        Route::Loopback | Route::Near(_) => return None,
         Route::Shm(_) => *near,
         _ => [*kind, *address, *key],
     };
