@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxBuildHasher;
 
@@ -33,8 +34,16 @@ impl Peer {
 /// That is unique within a job. A communicator with members of several jobs is named by its founder's job as well, so that
 /// contexts of jobs that meet later cannot collide: the upper 16 bits are the number that this process has for that job
 /// ([`JobNumber`]), 0 where all members are of one job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextId(pub u64);
+
+impl Hash for ContextId {
+    /// The upper half goes into the lower one: in a small [`IdMap`] the highest bits would not count for the bucket.
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0 ^ self.0 >> 32);
+    }
+}
 
 impl ContextId {
     /// Point-to-point context of the world.
@@ -188,6 +197,26 @@ impl fmt::Display for WrongRoot {
             PROC_NULL => f.write_str("MPI_PROC_NULL"),
             ROOT => f.write_str("MPI_ROOT"),
             number => Wrong(number).fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hash::BuildHasher;
+
+    use super::*;
+
+    #[test]
+    fn contexts_of_different_jobs_lie_in_different_buckets() {
+        let first = u64::from(ContextId::FIRST_COUNT);
+        let hashes =
+            (1..=1000).map(|job| FxBuildHasher.hash_one(ContextId(first | job << ContextId::JOB_SHIFT)));
+        let hashes: Vec<u64> = hashes.collect();
+        for bits in 7..=16 {
+            let buckets: HashSet<u64> = hashes.iter().map(|hash| hash % (1 << bits)).collect();
+            let most = hashes.len().min(1 << bits);
+            assert!(buckets.len() >= most / 2, "{} buckets of {bits} bits", buckets.len());
         }
     }
 }

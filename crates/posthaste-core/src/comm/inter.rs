@@ -286,7 +286,8 @@ impl<'a> Introduction<'a> {
         if own.spans_jobs() || theirs.spans_jobs() {
             return Ok(Stage::agreed(own, theirs, Known::Strangers(way)));
         }
-        let mut list: Vec<u8> = local.group().peers().flat_map(|peer| peer.0.to_le_bytes()).collect();
+        // One more than each number: who misses the list sends zeros on, and they name nobody.
+        let mut list: Vec<u8> = local.group().peers().flat_map(|peer| (peer.0 + 1).to_le_bytes()).collect();
         list.resize(list.len() + theirs.size as usize * 4, 0);
         let outcome = filled(&list);
         Ok(Stage::Lists { way, own, theirs, outcome })
@@ -353,7 +354,12 @@ impl Way<'_> {
 impl Comm {
     /// The intercommunicator, once everything is known.
     fn bridged(&self, head: Head, list: &[u8], processes: u32) -> Result<Arc<Self>> {
-        let peers: Vec<Peer> = list.chunks_exact(4).map(|peer| Peer(number(peer, 0) as u32)).collect();
+        let peer = |bytes| Some(Peer((number(bytes, 0) as u32).checked_sub(1)?));
+        let peers: Option<Vec<Peer>> = list.chunks_exact(4).map(peer).collect();
+        let peers = peers.ok_or_else(|| {
+            let text = "a process has ended before it could tell who is in the remote group";
+            Error::other(ErrorClass::ProcAborted, text)
+        })?;
         let malformed = |text| Err(Error::other(ErrorClass::Intern, text));
         if peers.is_empty() {
             return malformed("the remote group has no process".to_owned());
@@ -390,7 +396,11 @@ mod tests {
 
     /// What the last step makes of a list of members, from a process of the group 0, 1.
     fn members(list: &[u8], size: u32) -> Result<Next<'static>> {
-        let local: &'static Comm = Box::leak(Box::new(Comm::world(1, 2)));
+        made(Comm::world(1, 2), list, size)
+    }
+
+    fn made(local: Comm, list: &[u8], size: u32) -> Result<Next<'static>> {
+        let local: &'static Comm = Box::leak(Box::new(local));
         let context = ContextId::allocated(0, 0, ContextId::FIRST_COUNT).expect("a small count").words();
         let head = Head { context, size, oversubscribed: false, first: true, by_name: false };
         let stage = Stage::Members { head, told: Ok(()), outcome: filled(list) };
@@ -398,7 +408,7 @@ mod tests {
     }
 
     fn list(peers: &[u32]) -> Vec<u8> {
-        peers.iter().flat_map(|peer| peer.to_le_bytes()).collect()
+        peers.iter().flat_map(|peer| (peer + 1).to_le_bytes()).collect()
     }
 
     #[test]
@@ -409,7 +419,7 @@ mod tests {
         assert_eq!(remote.peers().collect::<Vec<_>>(), [7, 2, 3].map(Peer));
         for (peers, says) in [
             (&[2, 8][..], "the remote group has process 8, expected 0..=7"),
-            (&[u32::MAX], "the remote group has process 4294967295, expected 0..=7"),
+            (&[u32::MAX - 1], "the remote group has process 4294967294, expected 0..=7"),
             (&[2, 3, 2], "the remote group has a process twice"),
             (&[0, 0], "the remote group has a process twice"),
             (&[2, 1], "process 1 of the world, which is in the remote group too"),
@@ -419,6 +429,17 @@ mod tests {
         }
         let nobody = members(&[1, 2, 3], 0).map(|_| ());
         assert!(nobody.is_err(), "a group of nobody");
+    }
+
+    /// A list may come without its beginning or its end, too, for a long one comes in pieces.
+    #[test]
+    fn a_list_that_did_not_come_names_nobody() {
+        let none = [0; 4];
+        for came in [none.to_vec(), [&none, &list(&[2])[..]].concat(), [&list(&[2])[..], &none].concat()] {
+            let size = came.len() as u32 / 4;
+            let error = made(Comm::own(Peer(1)), &came, size).expect_err("a list that is not whole");
+            assert_eq!(error.class(), ErrorClass::ProcAborted, "{came:?}: {error}");
+        }
     }
 
     /// Whatever stands in a message, each step ends with a result.

@@ -276,6 +276,8 @@ fn unacknowledged(lost: &[Peer]) -> Error {
 pub(crate) fn arrived(engine: &mut Engine, from: Peer, said: &Said<'_>) {
     let mut bytes = [0; SAID * size_of::<u32>()];
     if said.words.len() > bytes.len() {
+        // Its message ends with it, or what has come so far would begin the next one.
+        engine.agreements.partial.remove(&from);
         return engine.counts.add(Counter::MalformedPackets, 1);
     }
     let len = said.words.copy_to(&mut bytes);

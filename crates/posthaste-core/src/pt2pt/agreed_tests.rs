@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use crate::agreement::Decision;
+use crate::agreement::{Decision, Message};
 use crate::buffer::OwnedBuf;
 use crate::buffer::device::testing::simulated;
 use crate::config::Config;
@@ -20,6 +20,8 @@ use crate::pt2pt::send::Started;
 use crate::pt2pt::{action, loss, recv, revoked};
 use crate::request::Status;
 use crate::testing::{Bench, Buffer, CALM, ROUGH};
+use crate::trace::Counter;
+use crate::wire::{SAID, Said};
 
 const WORLD: ContextId = ContextId::WORLD;
 
@@ -221,6 +223,23 @@ fn an_early_contribution_is_kept() {
         (0..200).for_each(|_| job.step());
     }
     assert!(ids.iter().all(|(at, id)| job.bench.take(*at, *id).is_some_and(|status| status.error.is_none())));
+}
+
+/// More words than a packet carries end the message that they belong to; the next one is understood.
+#[test]
+fn nothing_is_left_of_a_message_with_a_packet_that_is_too_long() {
+    let mut job = Job::new(8, 2, CALM, &[]);
+    let engine = &mut job.bench.vcis[0].engine;
+    let mut hear = |words: &[u32], rest: usize| {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let said = Said { context: WORLD, serial: 1, rest: rest as u64, words: bytes[..].into() };
+        agreed::arrived(engine, Peer(1), &said);
+        (engine.counts.get(Counter::MalformedPackets), engine.agreements.kept())
+    };
+    assert_eq!(hear(&[0; SAID], 2 * SAID + 1), (0, (0, 0)));
+    assert_eq!(hear(&[0; SAID + 1], SAID + 1), (1, (0, 0)));
+    let words = Message::Lost(Vec::new()).words();
+    assert_eq!(hear(&words, words.len()), (1, (1, 0)), "the engine has heard of an agreement");
 }
 
 /// What was agreed on on communicators that were freed is forgotten, and what comes late of it does no harm, whoever ends meanwhile.

@@ -437,37 +437,52 @@ impl World {
         let there = match link {
             Some(Link::Line(line)) => self.have_they(call, line, here),
             Some(Link::Way(strangers)) => {
-                self.swap(strangers, &[u8::from(here)], 1).is_ok_and(|said| said == [1])
+                self.swap(strangers, &[u8::from(here)], 1).ok().map(|said| said == [1])
             }
-            None => false,
+            None => None,
         };
-        let lost = |text| Error::other(ErrorClass::ProcAborted, text);
-        let said = [here, there].map(|yes| if yes { YES } else { NO });
-        let said = if comm.rank() == root { said } else { [0; 2] };
-        let whose = match self.broadcast(call, comm, root, &said)?[..] {
-            [YES, YES] => return Ok(None),
-            [YES, NO] => "the other job",
-            [NO, _] => "this job",
-            _ => {
-                let text = "a process has ended before it could tell what the groups know";
-                return Err(lost(text.to_owned()));
-            }
-        };
-        Ok(Some(lost(format!("a process of {whose} has ended, or cannot reach the others"))))
+        let said = if comm.rank() == root { told(here, there) } else { [0; 2] };
+        heard(&self.broadcast(call, comm, root, &said)?)
     }
 
-    /// Whether all members of the other group have what they need, for the same of our own.
-    fn have_they(&self, call: &'static str, line: &mut Line, here: bool) -> bool {
+    /// Whether all members of the other group have what they need, for the same of our own; `None` when its root is lost.
+    fn have_they(&self, call: &'static str, line: &mut Line, here: bool) -> Option<bool> {
         line.send(&[u8::from(here)]);
         // Without it the wait looks now and then.
         let _set = self.sleep_on(|set| line.watch_in(set));
         let step = |_: &mut Vci| match line.step() {
-            Ok(said) => said.map(|said| said == [1]),
-            Err(_) => Some(false),
+            Ok(said) => said.map(|said| Some(said == [1])),
+            Err(_) => Some(None),
         };
         let awaited = |_: &Vci| Awaited::OtherJob("with the members of the other job".into());
         self.waiting.until(0, call, awaited, step)
     }
+}
+
+/// What a root tells its group: whether all members here have what they need, and whether all there do, if it has heard that.
+fn told(here: bool, there: Option<bool>) -> [u8; 2] {
+    match (here, there) {
+        (false, _) => [NO, NO],
+        (true, Some(false)) => [YES, NO],
+        (true, Some(true)) => [YES, YES],
+        // The others may have heard that all have it.
+        (true, None) => [0; 2],
+    }
+}
+
+/// What its members learn from that, as [`World::all_have`] gives it.
+fn heard(said: &[u8]) -> Result<Option<Error>> {
+    let lost = |text| Error::other(ErrorClass::ProcAborted, text);
+    let whose = match said {
+        [YES, YES] => return Ok(None),
+        [YES, NO] => "the other job",
+        [NO, _] => "this job",
+        _ => {
+            let text = "a process has ended before it could tell what the groups know";
+            return Err(lost(text.to_owned()));
+        }
+    };
+    Ok(Some(lost(format!("a process of {whose} has ended, or cannot reach the others"))))
 }
 
 fn filled(bytes: &[u8]) -> OwnedBuf {
@@ -478,4 +493,30 @@ fn filled(bytes: &[u8]) -> OwnedBuf {
 
 fn lost_root(place: &str, why: &io::Error) -> Error {
     Error::other(ErrorClass::ProcAborted, format!("the root of the other job, met {place}, is lost: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who learns nothing may have a communicator that others use, and revokes it; whose members miss something, nobody has it.
+    #[test]
+    fn a_group_that_has_not_heard_of_the_other_one_knows_nothing() {
+        let learns = |here, there| heard(&told(here, there));
+        assert!(learns(true, Some(true)).unwrap().is_none());
+        for (here, there, whose) in [
+            (true, Some(false), "the other job"),
+            (false, Some(true), "this job"),
+            (false, Some(false), "this job"),
+            (false, None, "this job"),
+        ] {
+            let why = learns(here, there).unwrap().expect("somebody misses something");
+            assert!(why.to_string().contains(whose), "{here}, {there:?}: {why}");
+        }
+        assert_eq!(learns(true, None).unwrap_err().class(), ErrorClass::ProcAborted);
+        // What comes from a process that has heard nothing itself, and what makes no sense.
+        for said in [&[0; 2][..], &[0, YES], &[YES, 0], &[YES, 3], &[3, YES], &[], &[YES]] {
+            assert_eq!(heard(said).unwrap_err().class(), ErrorClass::ProcAborted, "{said:?}");
+        }
+    }
 }

@@ -6,10 +6,9 @@ use super::{INTERFACES, Tests, is_for};
 use crate::{
     mpi::Mpi,
     packages::present,
-    process::Job,
     project::{Fallible, Project, files, stem},
     tally::Tally,
-    unpacked::{Needs, Unpacked},
+    unpacked::{Needs, Unpacked, newest},
 };
 
 /// Tests that are built for `mpi` and `mpif.h`, too.
@@ -57,10 +56,7 @@ struct Flang {
 impl Flang {
     /// The newest one that apt knows.
     fn fetch(project: &Project) -> Fallible<Self> {
-        let known = Job::new("apt-cache").args(["pkgnames", "flang-"]).succeed()?.stdout;
-        let number = |name: &str| name.strip_prefix("flang-")?.parse::<u32>().ok();
-        let newest = known.lines().filter_map(number).max().ok_or("apt knows no package flang-N")?;
-        let name = format!("flang-{newest}");
+        let name = newest("flang-")?;
         let unpacked = Unpacked::fetch(project, "flang", &[&name], Needs::Too)?;
         Ok(Self { name, unpacked })
     }
