@@ -234,3 +234,7 @@ impl Method for Near {
         self.each_mut().for_each(|pair| pair.node.set_life(pair.me, Life::Finalised));
     }
 }
+
+#[cfg(test)]
+#[path = "near_tests.rs"]
+mod tests;

@@ -2,6 +2,7 @@
 //! those of the other methods.
 
 mod abroad;
+mod pair;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

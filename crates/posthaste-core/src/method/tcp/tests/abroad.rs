@@ -4,7 +4,7 @@ use super::*;
 use crate::jobs::{JobId, ProcessName};
 
 /// How the two processes of different jobs call each other: each has another number for the other one.
-const THERE: [Peer; 2] = [Peer(5), Peer(300)];
+pub(super) const THERE: [Peer; 2] = [Peer(5), Peer(300)];
 
 fn name(of: usize) -> ProcessName {
     ProcessName { job: JobId(10 + of as u64), rank: 1 - of as u32 }
@@ -15,7 +15,7 @@ fn pass(label: u64) -> Pass {
 }
 
 /// Two processes with jobs of their own, which have not met.
-fn strangers() -> House {
+pub(super) fn strangers() -> House {
     House::new(&[7, 8])
 }
 
@@ -24,7 +24,7 @@ fn welcome(house: &mut House, at: usize, label: u64) {
     house.tcps[at].welcome(name(at), THERE[at], name(1 - at), pass(label), card);
 }
 
-fn meet(house: &mut House, label: u64) {
+pub(super) fn meet(house: &mut House, label: u64) {
     (0..2).for_each(|at| welcome(house, at, label));
 }
 
@@ -33,7 +33,7 @@ fn send(house: &mut House, from: usize) {
     claim.write(&eager(from as u32), None);
 }
 
-fn talk(house: &mut House, from: usize) {
+pub(super) fn talk(house: &mut House, from: usize) {
     send(house, from);
     let to = 1 - from;
     let heard = house.hear();
