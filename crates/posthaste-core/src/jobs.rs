@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU16;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// What names a job: random, and never 0.
@@ -39,13 +40,20 @@ struct Known {
     numbers: HashMap<JobId, JobNumber>,
 }
 
+/// Jobs that are found without a lock: those heard of first.
+const FEW: usize = 8;
+
 /// The jobs that this process has heard of.
 #[derive(Debug)]
-pub struct Jobs(RwLock<Option<Known>>);
+pub struct Jobs {
+    all: RwLock<Option<Known>>,
+    /// The names of the first ones in the order of their numbers; 0: there are not so many.
+    few: [AtomicU64; FEW],
+}
 
 /// The table of this copy of the code, and the one in use: where another copy's engine is shared, that copy's, because numbers
 /// stand in contexts that both read.
-static OWN: Jobs = Jobs(RwLock::new(None));
+static OWN: Jobs = Jobs { all: RwLock::new(None), few: [const { AtomicU64::new(0) }; FEW] };
 static IN_USE: OnceLock<&'static Jobs> = OnceLock::new();
 
 impl Jobs {
@@ -63,13 +71,25 @@ impl Jobs {
 
 impl JobId {
     /// The number of this job in this process; `None` when it has heard of 65,535 others.
+    #[inline]
     pub fn number(self) -> Option<JobNumber> {
-        let known = Jobs::of_process().0.read().unwrap_or_else(PoisonError::into_inner);
+        // SYNC: the name is all that is read; its place is its number.
+        let is_this = |name: &AtomicU64| name.load(Ordering::Relaxed) == self.0;
+        match Jobs::of_process().few.iter().position(is_this) {
+            Some(at) if self.0 != 0 => JobNumber::new(at as u16 + 1),
+            _ => self.number_of_many(),
+        }
+    }
+
+    #[cold]
+    fn number_of_many(self) -> Option<JobNumber> {
+        let jobs = Jobs::of_process();
+        let known = jobs.all.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(number) = known.as_ref().and_then(|known| known.numbers.get(&self)) {
             return Some(*number);
         }
         drop(known);
-        let mut known = Jobs::of_process().0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = jobs.all.write().unwrap_or_else(PoisonError::into_inner);
         let Known { ids, numbers } = known.get_or_insert_default();
         if let Some(number) = numbers.get(&self) {
             return Some(*number); // another thread was faster
@@ -77,6 +97,9 @@ impl JobId {
         let number = JobNumber(NonZeroU16::new(u16::try_from(ids.len() + 1).ok()?)?);
         ids.push(self);
         numbers.insert(self, number);
+        if let Some(name) = jobs.few.get(ids.len() - 1) {
+            name.store(self.0, Ordering::Relaxed);
+        }
         Some(number)
     }
 }
@@ -93,8 +116,14 @@ impl JobNumber {
     }
 
     /// The job.
+    #[inline]
     pub fn id(self) -> Option<JobId> {
-        let known = Jobs::of_process().0.read().unwrap_or_else(PoisonError::into_inner);
+        let jobs = Jobs::of_process();
+        let few = jobs.few.get(usize::from(self.get()) - 1).map(|name| name.load(Ordering::Relaxed));
+        if let Some(name) = few.filter(|name| *name != 0) {
+            return Some(JobId(name));
+        }
+        let known = jobs.all.read().unwrap_or_else(PoisonError::into_inner);
         known.as_ref()?.ids.get(usize::from(self.get()) - 1).copied()
     }
 }

@@ -43,6 +43,7 @@ struct Pair {
 }
 
 impl Pair {
+    #[inline]
     fn other(&self) -> usize {
         1 - self.me
     }
@@ -103,6 +104,7 @@ impl Near {
         (&mut pair.shm, other)
     }
 
+    #[inline]
     fn pair(&mut self, at: usize) -> &mut Pair {
         self.pairs.get_mut(at).and_then(Option::as_mut).expect("a way leads to a pair only while it is here")
     }

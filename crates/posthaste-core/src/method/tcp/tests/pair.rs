@@ -38,9 +38,9 @@ fn settled(house: &mut House) -> [Settled; 2] {
 
 #[test]
 fn two_on_one_host_agree_on_a_segment_and_send_nothing_before() {
-    for first in 0..2 {
+    for (first, there) in THERE.into_iter().enumerate() {
         let mut house = on([9, 9]);
-        assert!(!has_room(&mut house, first) && house.tcps[first].caps(THERE[first]).packet < PACKET);
+        assert!(!has_room(&mut house, first) && house.tcps[first].caps(there).packet < PACKET);
         let [one, other] = settled(&mut house).map(|settled| match settled {
             Settled::Shares(peer, name, node, me) => (peer, name, node.inode().unwrap(), me),
             Settled::Lost(peer, why) => panic!("{} is lost: {why}", peer.0),
