@@ -272,7 +272,7 @@ impl Engines {
             config: config.clone(),
             oversubscribed: oversubscribed_here,
         });
-        let methods = Methods::new(routes, me).with(shm).with(tcp).with(fabric).with(bundle).with(plugin);
+        let mut methods = Methods::new(routes, me).with(shm).with(tcp).with(fabric).with(bundle).with(plugin);
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config);
         if explain {

@@ -45,7 +45,7 @@ pub mod sim;
 pub mod tcp;
 pub mod windows;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use posthaste_os::heap::Heap;
@@ -90,6 +90,8 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Methods {
     routes: Routes,
+    /// The same for who explains messages, if somebody does.
+    shown: Option<Arc<RwLock<Routes>>>,
     all: All,
     me: Peer,
     /// Some method brings packets that a look at the rings of this host does not find.
@@ -102,7 +104,7 @@ impl Methods {
     /// The ways to all peers of process `me`, of which none has its method yet but that to ourselves.
     pub fn new(routes: Routes, me: Peer) -> Self {
         let (all, counts) = (All::default(), Counts::default());
-        Self { routes, all, me, elsewhere: false, counts }.with(Some(Loopback::new(me)))
+        Self { routes, shown: None, all, me, elsewhere: false, counts }.with(Some(Loopback::new(me)))
     }
 
     /// The same with a method, if there is one.
@@ -137,9 +139,10 @@ impl Methods {
     }
 
     /// How each peer is reached, in words.
-    pub fn ways(&self) -> impl Fn(Peer) -> &'static str + Send + Sync + use<> {
-        let (routes, links) = (self.routes.clone(), self.all.bundle.as_ref().map(Bundle::name));
-        move |peer| match (routes.to(peer), links) {
+    pub fn ways(&mut self) -> impl Fn(Peer) -> &'static str + Send + Sync + use<> {
+        let routes = self.shown.get_or_insert_with(|| Arc::new(RwLock::new(self.routes.clone()))).clone();
+        let links = self.all.bundle.as_ref().map(Bundle::name);
+        move |peer| match (routes.read().unwrap_or_else(PoisonError::into_inner).to(peer), links) {
             (Route::Bundle, Some(links)) => links,
             (route, _) => route.name(),
         }
@@ -147,7 +150,21 @@ impl Methods {
 
     /// Takes in a process that this one meets, behind all others: its number.
     pub fn join(&mut self, route: Route) -> Peer {
-        self.routes.add(route)
+        let peer = self.routes.add(route);
+        self.show_routes();
+        peer
+    }
+
+    /// From now on this way leads to a peer.
+    fn lead(&mut self, peer: Peer, route: Route) {
+        self.routes.set(peer, route);
+        self.show_routes();
+    }
+
+    fn show_routes(&self) {
+        if let Some(shown) = &self.shown {
+            shown.write().unwrap_or_else(PoisonError::into_inner).clone_from(&self.routes);
+        }
     }
 
     /// From now on this peer is the one with this address in the simulated network.
@@ -208,7 +225,7 @@ impl Methods {
     fn leave_pair(&mut self, peer: Peer) {
         if let (Route::Near(at), Some(near)) = (self.route(peer), &mut self.all.near) {
             near.remove(at as usize);
-            self.routes.set(peer, Route::Tcp);
+            self.lead(peer, Route::Tcp);
         }
     }
 
@@ -221,7 +238,7 @@ impl Methods {
                     self.leave_pair(peer);
                     let Some(near) = &mut self.all.near else { continue };
                     match near.add(peer, name, &node, me) {
-                        Ok(pair) => self.routes.set(peer, Route::Near(pair)),
+                        Ok(pair) => self.lead(peer, Route::Near(pair)),
                         Err(why) => on(Event::PeerDown(peer, why), &mut self.counts),
                     }
                     self.all.tcp.iter_mut().for_each(Tcp::share);
@@ -270,11 +287,17 @@ impl Methods {
 
     #[inline(never)]
     fn send_eager_elsewhere(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
+        let len = envelope.front() + envelope.len as usize;
+        if let Some((shm, rank)) = self.memory_of(to) {
+            let Some(claim) = shm.claim(rank, len, Load::Message) else { return false };
+            claim.write(&Emit::eager(envelope), Some(segment));
+            self.counts.message(Counter::EagerShm, envelope.len);
+            return true;
+        }
         if self.is_heterogeneous(to) {
             return false; // has to be converted first
         }
         let counter = self.eager_counter(to);
-        let len = envelope.front() + envelope.len as usize;
         let Some(claim) = self.claim(to, len, Load::Message) else { return false };
         claim.write(&Emit::eager(envelope), Some(segment));
         self.counts.message(counter, envelope.len);

@@ -202,7 +202,7 @@ impl Further {
             let node = node.with_vci(at);
             Shm::of_vci(&node, *local_rank, node_local.clone(), config, *oversubscribed, heap.clone()).ok()
         });
-        let methods = Methods::new(routes.clone(), *me).with(shm.flatten());
+        let mut methods = Methods::new(routes.clone(), *me).with(shm.flatten());
         let mut engine = Engine::of_vci(at, config.clone());
         if config.explain {
             engine.explain(*me, methods.ways());
