@@ -88,6 +88,10 @@ const BY_DEVICE: [&str; 25] = [
     "vcis",
 ];
 
+/// Tests of what arrives between two ranks, and of nothing that depends on where these are: on two hosts they reach each other
+/// by TCP alone, over which the tests have run already.
+const BY_ONE_LINK: [&str; 2] = ["large_messages", "matrix"];
+
 /// The folder of tests whose message buffers lie on a device.
 const ON_DEVICE: &str = "c-tests-on-device";
 
@@ -188,7 +192,7 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> F
             tally.not_run(files(&project.root.join("tests/c"), "c").len(), format!("c over libfabric: {why}"))
         }
     }
-    run(project, mpi, "", Over::Hosts, tally)?;
+    run_those(project, mpi, |name| !BY_ONE_LINK.contains(&name), Over::Hosts, tally)?;
     run(project, mpi, "", Over::Links, tally)?;
     if Over::Both.can_be_used(project).is_ok() {
         for filter in BY_BOTH {

@@ -137,7 +137,8 @@ fn compile_c(project: &Project, mpi: &Mpi, program: &Path) -> Fallible {
     )
 }
 
-fn build_rust(project: &Project) -> Fallible<PathBuf> {
+/// The Rust program; to link it keeps one CPU busy.
+pub(crate) fn build_rust(project: &Project) -> Fallible<PathBuf> {
     let program = project.target.join("release/examples/heat");
     if !(project.as_staged && program.exists()) {
         project

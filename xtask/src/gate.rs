@@ -102,15 +102,23 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("mpich", |gate, tally| mpich::run(&gate.project, tally)),
     with_library("rsmpi", |gate, tally| rsmpi::run(&gate.project, &gate.mpi, tally)),
     with_library("programs", |gate, tally| programs::run(&gate.project, tally)),
-    with_library("demo", |gate, tally| {
-        tally.test("the demo, short", || demo::run(&gate.project, &demo::Length::Short));
-    }),
+    Part {
+        prepare: Some(|gate| drop(demo::build_rust(&gate.project))),
+        ..with_library("demo", |gate, tally| {
+            tally.test("the demo, short", || demo::run(&gate.project, &demo::Length::Short));
+        })
+    },
     with_library("valgrind", |gate, tally| checks::valgrind(&gate.project, &gate.mpi, tally)),
     Part {
         prepare: Some(|gate| drop(races::build(&gate.project))),
         ..with_library("races", |gate, tally| races::run(&gate.project, &gate.mpi, tally))
     },
-    with_library("instructions", |gate, tally| instructions::run(&gate.project, &gate.mpi, tally)),
+    Part {
+        prepare: Some(|gate| instructions::prepare(&gate.project)),
+        ..with_library("instructions", |gate, tally| {
+            instructions::run(&gate.project, &gate.mpi, tally);
+        })
+    },
 ];
 
 /// What is built and checked first: nothing here looks at the time.
@@ -124,8 +132,14 @@ const BUILDS: Step = Step {
         Lane::Prepare("unit"),
         Lane::Prepare("races"),
     ],
-    // The link of the library keeps one CPU busy for a minute.
-    behind: &[Lane::Run("stage"), Lane::Run("deny"), Lane::Run("loom")],
+    // A link of the library, or of a program with it, keeps one CPU busy for a minute.
+    behind: &[
+        Lane::Run("stage"),
+        Lane::Run("deny"),
+        Lane::Run("loom"),
+        Lane::Prepare("demo"),
+        Lane::Prepare("instructions"),
+    ],
 };
 
 /// What runs when the library is there, cheap things first. Beside programs that mostly wait for each other run those that

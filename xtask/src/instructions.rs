@@ -215,6 +215,20 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     }
 }
 
+/// Links the Rust programs, which keeps one CPU busy.
+pub(crate) fn prepare(project: &Project) {
+    for program in PROGRAMS.iter().filter(|program| matches!(program.language, Language::Rust)) {
+        // What can't be built is reported by its test.
+        let _ = build_rust(project, program.name);
+    }
+}
+
+fn build_rust(project: &Project, name: &str) -> Fallible<PathBuf> {
+    let arguments = ["build", "--quiet", "--release", "-p", "posthaste", "--example", name];
+    project.cargo(&arguments).succeed()?;
+    Ok(project.target.join("release/examples").join(name))
+}
+
 fn count(project: &Project, mpi: &Mpi, program: &Program) -> Fallible {
     let Program { name, language, rounds, functions, .. } = program;
     let other = match language {
@@ -243,11 +257,7 @@ fn count(project: &Project, mpi: &Mpi, program: &Program) -> Fallible {
                 .succeed()?;
             built
         }
-        Language::Rust => {
-            let arguments = ["build", "--quiet", "--release", "-p", "posthaste", "--example", name];
-            project.cargo(&arguments).succeed()?;
-            project.target.join("release/examples").join(name)
-        }
+        Language::Rust => build_rust(project, name)?,
     };
     for old in profiles(&folder)? {
         fs::remove_file(old).map_err(|e| e.to_string())?;

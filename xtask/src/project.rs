@@ -9,14 +9,8 @@ use std::{
 
 use crate::process::Job;
 
-/// For what is built in a folder of its own, for a test: without optimising other crates, and without what debuggers read, which
-/// takes most of the time.
-pub(crate) const QUICKLY: [&str; 4] = [
-    "--config",
-    "profile.dev.package.\"*\".opt-level=0",
-    "--config",
-    "profile.dev.debug=\"line-tables-only\"",
-];
+/// For what is built in a folder of its own, for a test: without optimising other crates.
+pub(crate) const QUICKLY: [&str; 2] = ["--config", "profile.dev.package.\"*\".opt-level=0"];
 
 /// What went wrong, ready to be printed: a sentence, perhaps followed by the output of a program.
 pub(crate) type Fallible<T = ()> = Result<T, String>;

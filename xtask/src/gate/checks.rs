@@ -45,7 +45,8 @@ pub(super) fn loom(project: &Project, tally: &mut Tally) {
 /// `cargo test`, its tests counted one by one. `--show-output`: tests that pass may say that they left something out.
 pub(super) fn unit(project: &Project, tally: &mut Tally) {
     let arguments = ["test", "--quiet", "--workspace", "--no-fail-fast", "--", "--show-output"];
-    match project.cargo(&arguments).limit(1200).run() {
+    // What `cargo test` has built are also the launcher and the examples.
+    match project.cargo(&arguments).env("POSTHASTE_TEST_BUILT", "1").limit(1200).run() {
         Ok(outcome) => {
             let (mut passed, mut failed, ignored) = count(&outcome.all());
             let omitted = omitted(&outcome.stdout);

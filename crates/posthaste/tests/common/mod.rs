@@ -1,7 +1,8 @@
 //! Starting a test again under `mpiexec`.
 //!
 //! `POSTHASTE_MPIEXEC` names the launcher; without it, the one of this workspace is built. The ranks of a test are
-//! copies of this program that run the one test only, as asked by `POSTHASTE_TEST_RANKS`.
+//! copies of this program that run the one test only, as asked by `POSTHASTE_TEST_RANKS`. With `POSTHASTE_TEST_BUILT` the
+//! whole workspace is built already, and nothing is built again with the features of one crate.
 #![allow(dead_code)] // each program of tests uses what it needs
 
 use std::path::{Path, PathBuf};
@@ -18,8 +19,11 @@ pub(crate) fn programs() -> PathBuf {
     own.ancestors().nth(2).expect("it lies in a folder of the build").to_path_buf()
 }
 
-/// Has cargo build something into the folder of this build.
+/// Has cargo build something into the folder of this build, unless it is there.
 pub(crate) fn build(arguments: &[&str]) {
+    if std::env::var_os("POSTHASTE_TEST_BUILT").is_some() {
+        return;
+    }
     let mut build = Command::new(env!("CARGO"));
     build.arg("build").args(arguments);
     build.arg("--target-dir").arg(programs().parent().expect("a profile has a parent"));
