@@ -60,6 +60,7 @@ pub(crate) const PARTS: &[Part] = &[
         prepare: Some(|gate| checks::build_unit(&gate.project)),
         ..part("unit", |gate, tally| checks::unit(&gate.project, tally))
     },
+    part("doctests", |gate, tally| checks::doctests(&gate.project, tally)),
     part("loom", |gate, tally| checks::loom(&gate.project, tally)),
     part("doc", |gate, tally| checks::doc(&gate.project, tally)),
     part("deny", |gate, tally| checks::deny(&gate.project, tally)),
@@ -157,6 +158,7 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("mpich"),
         ],
         behind: &[
+            Lane::Run("doctests"),
             Lane::Run("valgrind"),
             Lane::Run("dist"),
             Lane::Run("builds"),

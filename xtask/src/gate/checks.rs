@@ -42,11 +42,22 @@ pub(super) fn loom(project: &Project, tally: &mut Tally) {
     });
 }
 
-/// `cargo test`, its tests counted one by one. `--show-output`: tests that pass may say that they left something out.
+/// Tests beside the code, and those of whole crates.
 pub(super) fn unit(project: &Project, tally: &mut Tally) {
-    let arguments = ["test", "--quiet", "--workspace", "--no-fail-fast", "--", "--show-output"];
-    // What `cargo test` has built are also the launcher and the examples.
-    match project.cargo(&arguments).env("POSTHASTE_TEST_BUILT", "1").limit(1200).run() {
+    // What `build_unit` has built are also the launcher and the examples.
+    cargo_test(project.cargo(&TEST).arg("--tests").env("POSTHASTE_TEST_BUILT", "1"), "cargo test", tally);
+}
+
+/// Examples of the documentation.
+pub(super) fn doctests(project: &Project, tally: &mut Tally) {
+    cargo_test(project.cargo(&TEST).arg("--doc"), "cargo test --doc", tally);
+}
+
+const TEST: [&str; 4] = ["test", "--quiet", "--workspace", "--no-fail-fast"];
+
+/// Tests, counted one by one. `--show-output`: those that pass may say that they left something out.
+fn cargo_test(job: Job, name: &str, tally: &mut Tally) {
+    match job.args(["--", "--show-output"]).limit(1200).run() {
         Ok(outcome) => {
             let (mut passed, mut failed, ignored) = count(&outcome.all());
             let omitted = omitted(&outcome.stdout);
@@ -54,7 +65,7 @@ pub(super) fn unit(project: &Project, tally: &mut Tally) {
             if !outcome.ok() && failed == 0 {
                 failed = 1;
             }
-            tally.counted("cargo test", passed, failed, outcome.took, &failures(&outcome));
+            tally.counted(name, passed, failed, outcome.took, &failures(&outcome));
             if ignored > 0 {
                 tally.not_run(ignored, "marked #[ignore]");
             }
@@ -62,10 +73,10 @@ pub(super) fn unit(project: &Project, tally: &mut Tally) {
             reasons.dedup();
             for reason in reasons {
                 let count = omitted.iter().filter(|other| *other == reason).count();
-                tally.not_run(count, format!("cargo test: {reason}"));
+                tally.not_run(count, format!("{name}: {reason}"));
             }
         }
-        Err(complaint) => tally.test("cargo test", || Err(complaint)),
+        Err(complaint) => tally.test(name, || Err(complaint)),
     }
 }
 
