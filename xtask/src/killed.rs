@@ -49,6 +49,15 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             );
         }
     }
+    // Over TCP each message is a step, also on one host.
+    let over_tcp = |job: Job| job.env("POSTHASTE_METHODS", "tcp");
+    for (whose, victim) in [("the root of three parents", "0:0"), ("another one of them", "0:1")] {
+        tally.test(&format!("faults: {whose} is killed at every step of spawning"), || {
+            let new =
+                || over_tcp(mpi.plain().args(["-n", "3", "-continue-on-loss"]).arg(&program).arg("spawn"));
+            every_step(|step| spawn(new(), victim, step))
+        });
+    }
     for (whose, victim) in [
         ("the leader of a mixed group", "0:0"),
         ("a member of it", "left:1"),
@@ -56,7 +65,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         ("a member of the other group", "right:1"),
     ] {
         tally.test(&format!("faults: {whose} is killed at every step of MPI_Intercomm_create"), || {
-            every_step(|step| spawn(job(&["-continue-on-loss"]).arg("introduce"), victim, step))
+            every_step(|step| spawn(over_tcp(job(&["-continue-on-loss"])).arg("introduce"), victim, step))
         });
     }
     let file = program.with_extension("port");

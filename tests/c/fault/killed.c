@@ -2,7 +2,7 @@
  * another process, or heard something, or reached one. So every state between two messages is met, whatever the speed of the
  * machine. VICTIM names the process (0:0 is rank 0 of the first job, 1:0 of a spawned one), STEP is N.
  *
- *   killed spawn          starts two processes of itself, exchanges words with them and parts
+ *   killed spawn          all ranks start two processes of themselves, exchange words with them and part
  *   killed accept FILE    leaves the name of a port in FILE, and meets one job after the other until one says goodbye
  *   killed connect FILE   meets that job
  *   killed goodbye FILE   the same, and says goodbye
@@ -104,7 +104,7 @@ static int exchange(MPI_Comm inter, int word)
 static void spawn(char *own)
 {
     MPI_Comm inter;
-    if (went("MPI_Comm_spawn", MPI_Comm_spawn(own, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE)))
+    if (went("MPI_Comm_spawn", MPI_Comm_spawn(own, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE)))
         exchange(inter, GO_ON);
 }
 

@@ -60,18 +60,32 @@ impl World {
     ) -> Result<(Arc<Comm>, Vec<bool>)> {
         let (port, told) = match asked {
             None => (None, Vec::new()),
-            Some(Ok(Asked { port, number, codes })) => (Some((port, number)), told(&Ok(codes))),
-            Some(Err(why)) => (None, told(&Err(why))),
+            Some(Ok(Asked { port, number, codes })) => (Some(Ok((port, number))), told(&codes)),
+            Some(Err(why)) => (Some(Err(why)), Vec::new()),
         };
-        let len = self.broadcast(call, comm, root, &(told.len() as u64).to_le_bytes())?;
-        let len = len.first_chunk().map_or(0, |len| u64::from_le_bytes(*len)) as usize;
-        let told = if told.is_empty() { vec![0; len] } else { told };
-        let codes = heard(&self.broadcast(call, comm, root, &told)?)?;
+        let codes = self.tell_codes(call, comm, root, told);
         let made = self.meet(call, comm, root, || {
-            let (name, number) = port.unwrap_or_default();
+            let nothing = || Error::other(ErrorClass::Intern, "the root has asked for nothing");
+            let (name, number) = port.ok_or_else(nothing)??;
             Ok((Way::Children(self.common.abroad.port(&name)?, number), None))
         })?;
-        Ok((made, codes.into_iter().map(|code| code == 0).collect()))
+        match codes {
+            Ok(codes) => Ok((made, codes.into_iter().map(|code| code == 0).collect())),
+            Err(why) => {
+                // Others have the communicator.
+                self.revoke(&*made);
+                Err(why)
+            }
+        }
+    }
+
+    /// The codes that the root has heard; none where it has none. Whoever misses them goes on, because others wait for it.
+    fn tell_codes(&self, call: &'static str, comm: &Comm, root: i32, told: Vec<u8>) -> Result<Vec<i32>> {
+        let len = self.broadcast(call, comm, root, &(told.len() as u64).to_le_bytes());
+        let known = len.as_ref().ok().and_then(|len| len.first_chunk().copied());
+        let told = if told.is_empty() { vec![0; known.map_or(0, u64::from_le_bytes) as usize] } else { told };
+        let told = self.broadcast(call, comm, root, &told);
+        len.and_then(|_| heard(&told?))
     }
 
     /// The root's part: a port that is open, and the codes.
@@ -206,23 +220,24 @@ fn reason(error: client::Error) -> String {
     }
 }
 
-/// What a root tells its group: codes, or a class and a sentence.
-fn told(outcome: &Result<Vec<i32>>) -> Vec<u8> {
-    match outcome {
-        Ok(codes) => [0].into_iter().chain(codes.iter().flat_map(|code| code.to_le_bytes())).collect(),
-        Err(why) => [1 + why.class() as u8].into_iter().chain(why.to_string().into_bytes()).collect(),
-    }
+/// In front of codes.
+const TOLD: u8 = 1;
+
+/// What a root tells its group, which hears of what went wrong when they meet.
+fn told(codes: &[i32]) -> Vec<u8> {
+    [TOLD].into_iter().chain(codes.iter().flat_map(|code| code.to_le_bytes())).collect()
 }
 
-/// The same at the others.
+/// The same at the others: zeros, where somebody on the way to here has missed it.
 fn heard(told: &[u8]) -> Result<Vec<i32>> {
     match told.split_first() {
-        Some((0, codes)) => Ok(codes.as_chunks().0.iter().map(|code| i32::from_le_bytes(*code)).collect()),
-        Some((class, text)) => {
-            let class = ErrorClass::ALL.get(usize::from(*class) - 1).unwrap_or(&ErrorClass::Intern);
-            Err(Error::other(*class, String::from_utf8_lossy(text)))
+        Some((&TOLD, codes)) => {
+            Ok(codes.as_chunks().0.iter().map(|code| i32::from_le_bytes(*code)).collect())
         }
-        None => Err(Error::other(ErrorClass::Intern, "the root has said nothing")),
+        _ => {
+            let text = "a process has ended before it could tell which processes were started";
+            Err(Error::other(ErrorClass::ProcAborted, text))
+        }
     }
 }
 
@@ -232,11 +247,9 @@ mod tests {
 
     #[test]
     fn all_ranks_hear_what_the_root_heard() {
-        assert_eq!(heard(&told(&Ok(vec![0, -1, 7]))).unwrap(), [0, -1, 7]);
-        let error = heard(&told(&Err(Error::other(ErrorClass::Spawn, "no such program")))).unwrap_err();
-        assert_eq!(error.class(), ErrorClass::Spawn);
-        assert!(error.to_string().contains("no such program"), "{error}");
-        assert_eq!(heard(&[]).unwrap_err().class(), ErrorClass::Intern);
-        assert_eq!(heard(&[255]).unwrap_err().class(), ErrorClass::Intern);
+        assert_eq!(heard(&told(&[0, -1, 7])).unwrap(), [0, -1, 7]);
+        for missed in [&[][..], &[0; 13], &[255]] {
+            assert_eq!(heard(missed).unwrap_err().class(), ErrorClass::ProcAborted);
+        }
     }
 }
