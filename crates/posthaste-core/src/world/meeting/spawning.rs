@@ -73,7 +73,7 @@ impl World {
             Ok(codes) => Ok((made, codes.into_iter().map(|code| code == 0).collect())),
             Err(why) => {
                 // Others have the communicator.
-                self.revoke(&*made);
+                self.revoke(&made);
                 Err(why)
             }
         }
