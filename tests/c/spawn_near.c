@@ -1,7 +1,7 @@
 // ranks: 1 2
 // timeout: 120
 // only: posthaste
-// not over libfabric: parents and children on one host share memory, whatever the method inside a job
+// of memory
 // env: POSTHASTE_EXPLAIN=1
 // says: through shared memory
 /* Parents and children on one host share memory: messages of all lengths and modes, in pieces, from anybody, in both directions at once,

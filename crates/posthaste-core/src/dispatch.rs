@@ -73,6 +73,7 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
         }
         Event::Over(owner, outcome) => rendezvous::over(engine, owner, outcome),
         Event::PeerDown(peer, why) => Some(Action::Lose { peer, why, may_live: false }),
+        Event::PeerGone(peer, why) => Some(Action::Lose { peer, why, may_live: true }),
         Event::Malformed(from) => {
             engine.counts.add(Counter::MalformedPackets, 1);
             say(format_args!(

@@ -32,8 +32,8 @@ use crate::status_page::StatusPage;
 use crate::sync::Mutex;
 pub use blocks::Life;
 use layout::*;
-pub use layout::{ACTIVE_BITS, ACTIVE_WORDS, COUNTERS, VCIS};
-pub(crate) use layout::{BUFFER_CONTROL, OWN_BUFFER_CONTROL, PAIR_CELLS};
+pub use layout::{ACTIVE_BITS, ACTIVE_WORDS, COUNTERS, PAIR_CELLS, VCIS};
+pub(crate) use layout::{BUFFER_CONTROL, OWN_BUFFER_CONTROL};
 pub(crate) use own::OwnBuffer;
 
 /// The two ends of a ring.
@@ -117,7 +117,15 @@ impl Node {
         if seals < 0 || seals & SEALS != SEALS {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "its size may change"));
         }
-        Self::attach_as(fd, PAIR_MAGIC, |_| Layout::pair())
+        let layout = Layout::pair();
+        let file_size = std::fs::File::from(fd.try_clone()?).metadata()?.len();
+        // What its header says besides is not asked: all segments of pairs are alike.
+        let node = if file_size == layout.file() as u64 { Some(Self::map(fd, layout)?) } else { None };
+        let is_pair = |node: &Self| node.word64(0).load(Ordering::Acquire) == PAIR_MAGIC;
+        node.filter(is_pair).ok_or_else(|| {
+            let why = format!("not a segment of two processes of this version ({file_size} bytes)");
+            io::Error::new(io::ErrorKind::InvalidData, why)
+        })
     }
 
     /// What names the file of the segment on this host.
@@ -165,19 +173,15 @@ impl Node {
     /// # Errors
     /// When the descriptor is not a node segment or cannot be mapped.
     pub fn attach(fd: OwnedFd) -> io::Result<Self> {
-        Self::attach_as(fd, MAGIC, Layout::new)
-    }
-
-    fn attach_as(fd: OwnedFd, magic: u64, layout: impl FnOnce(usize) -> Layout) -> io::Result<Self> {
         // The header says how many ranks there are, which says how large the segment is.
         let header = Self::map(fd.try_clone()?, Layout { total: PAGE, vcis: 1, ..Layout::new(0) })?;
         let file_size = std::fs::File::from(fd.try_clone()?).metadata()?.len();
         let said = |at| header.word32(at).load(Ordering::Relaxed) as usize;
         // Nothing is read of a file that is shorter than its header: that would end the process.
-        let is_one = file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == magic;
+        let is_one = file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == MAGIC;
         let at = [8, VCIS_AT, OWN_BUFFERS, OWN_BUFFER_BYTES];
         let [ranks, vcis, own_buffers, own_buffer_bytes] = if is_one { at.map(said) } else { [0; 4] };
-        let layout = Layout { vcis, own_buffers, own_buffer_bytes, ..layout(ranks) };
+        let layout = Layout { vcis, own_buffers, own_buffer_bytes, ..Layout::new(ranks) };
         if ranks == 0 || !(1..=VCIS).contains(&vcis) || file_size != layout.file() as u64 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,

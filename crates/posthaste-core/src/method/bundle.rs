@@ -242,7 +242,7 @@ impl Method for Bundle {
                     pairs.arrived((at, peer), bytes, now, counts, on);
                 }
                 Event::Placed(receiver, from, to) => pairs.placed(receiver, from, to),
-                Event::PeerDown(peer, why) => pairs.lose(at, peer, why, counts),
+                Event::PeerDown(peer, why) | Event::PeerGone(peer, why) => pairs.lose(at, peer, why, counts),
                 Event::Malformed(peer) => on(Event::Malformed(peer), counts),
                 // The link's own end of a part, which says nothing of the other side.
                 Event::Sent(_) => {}

@@ -301,6 +301,8 @@ pub enum Event<'a> {
     Malformed(Peer),
     /// This peer cannot be reached any more: nothing comes from it, and nothing more of what was handed over for it ends.
     PeerDown(Peer, Error),
+    /// The same, but it may live on this host, and be inside our memory: a [`Event::PeerDown`] follows when it is not.
+    PeerGone(Peer, Error),
 }
 
 /// An event that a method stores until it is polled.

@@ -244,10 +244,13 @@ impl Methods {
                     self.all.tcp.iter_mut().for_each(Tcp::share);
                 }
                 Settled::Lost(peer, why) => {
+                    let mut may_live = false;
                     if let (Route::Near(at), Some(near)) = (self.route(peer), &mut self.all.near) {
                         near.take_rest(at as usize, &mut self.counts, on);
+                        may_live = near.may_live(at as usize);
                     }
-                    on(Event::PeerDown(peer, why), &mut self.counts);
+                    let end = if may_live { Event::PeerGone(peer, why) } else { Event::PeerDown(peer, why) };
+                    on(end, &mut self.counts);
                 }
             }
         }
@@ -318,6 +321,11 @@ impl Methods {
             shm.drain_whole(rank, cursor, segment, len);
             self.counts.message(Counter::StreamShm, len);
         }
+    }
+
+    /// The receives of messages from a peer in shared memory of which everything was there: they have ended.
+    pub fn end_drains(&mut self, from: Peer) -> Vec<RequestId> {
+        self.memory_of(from).map_or_else(Vec::new, |(shm, rank)| shm.end_drains(rank))
     }
 
     /// The shared memory that leads to a peer, and the peer's rank there.

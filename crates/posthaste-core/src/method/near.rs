@@ -6,7 +6,7 @@
 //! What must stay true: a peer's way leads here only while its pair is here; this process sleeps in all its segments.
 
 use posthaste_os::machine;
-use posthaste_os::node::{Life, Node};
+use posthaste_os::node::{Life, Node, PAIR_CELLS};
 use posthaste_os::peer_copy;
 use posthaste_os::wake::Doorbell;
 
@@ -20,6 +20,9 @@ use crate::method::shm::{self, Shm};
 use crate::method::{Access, Caps, Drain, Event, GrantedSend, Load, Next, OpenReceive, Owner, Transfer};
 use crate::trace::Counts;
 use crate::wire::{BufferCursor, Granted, Offer, Packet, RemoteMemory};
+
+/// Turns in which a ring is read from end to end, at most.
+const TURNS: usize = PAIR_CELLS / shm::TURN;
 
 /// The method.
 #[derive(Debug)]
@@ -77,7 +80,7 @@ impl Near {
         Ok(at as u32)
     }
 
-    /// Takes everything that has come from a peer that sends nothing more.
+    /// Takes what has come from a peer that has closed its connection: a ring of packets at most.
     pub(super) fn take_rest(
         &mut self,
         at: usize,
@@ -86,7 +89,14 @@ impl Near {
     ) {
         let pair = self.pair(at);
         let other = pair.other();
-        while pair.shm.poll_ring(other, counts, on) {}
+        let _ = (0..=TURNS).all(|_| pair.shm.poll_ring(other, counts, on));
+    }
+
+    /// Whether a peer may be inside our memory: it is there and has not finalised.
+    pub(super) fn may_live(&mut self, at: usize) -> bool {
+        let pair = self.pair(at);
+        let other = pair.other();
+        pair.shm.may_live(other) && pair.node.life(other) != Life::Finalised
     }
 
     /// The pair is no more.
@@ -208,7 +218,8 @@ impl Method for Near {
 
     fn exclude(&mut self, at: usize) -> bool {
         let (shm, peer) = self.shm(at);
-        shm.exclude(peer)
+        shm.exclude(peer);
+        self.may_live(at)
     }
 
     fn is_quiet(&self) -> bool {

@@ -45,12 +45,13 @@ fn message(tag: i32) -> Emit {
     Emit::eager(&Envelope { context: ContextId::WORLD, source: 0, tag, len: 0, mode, types })
 }
 
-/// Polls; the tags of what has come, and -1 for a loss.
+/// Polls; the tags of what has come, -1 for a loss, and -2 for that of a peer that may live.
 fn hear(methods: &mut Methods) -> Vec<i32> {
     let mut heard = Vec::new();
     methods.poll(|event, _| match event {
         Event::Packet(PEER, Packet::Eager { envelope, .. }) => heard.push(envelope.tag),
         Event::PeerDown(PEER, _) => heard.push(-1),
+        Event::PeerGone(PEER, _) => heard.push(-2),
         other => panic!("{other:?}"),
     });
     heard
@@ -110,8 +111,21 @@ fn what_a_process_says_last_comes_before_its_end() {
         heard.last() == Some(&-1)
     });
     assert_eq!(heard, (1..100).chain([-1]).collect::<Vec<_>>());
+    assert!(!both[1].exclude(PEER), "it has finalised");
+    assert!(both[1].route(PEER) == Route::Tcp && hear(&mut both[1]).is_empty(), "the pair is there still");
+}
+
+#[test]
+fn who_loses_the_connection_to_a_peer_that_lives_does_not_take_its_memory_for_its_own() {
+    let mut both = pair();
+    say(&mut both, 0, 0);
+    until(&mut both, |both| hear(&mut both[1]) == [0]);
+    both[0].tcp().unwrap().exclude(PEER);
+    until(&mut both, |both| {
+        both[1].look_at_sockets();
+        hear(&mut both[1]) == [-2]
+    });
     assert!(both[1].exclude(PEER), "it lives, and is in this process");
-    assert!(!both[1].send(PEER, &message(5)) || hear(&mut both[1]).is_empty());
 }
 
 #[test]

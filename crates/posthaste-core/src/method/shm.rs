@@ -39,7 +39,7 @@ use crate::trace::{Counter, Counts};
 use crate::wire::{BufferCursor, DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, RemoteMemory};
 
 /// Records taken from one ring before the next ring has its turn.
-const TURN: usize = 64;
+pub(super) const TURN: usize = 64;
 /// Polls between two looks for rings that have gone idle.
 const SWEEP: u32 = 1 << 15;
 /// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
@@ -516,6 +516,11 @@ impl Shm {
         if !self.lives.may_live(rank) {
             self.give_back_withheld(rank);
         }
+    }
+
+    /// Whether a rank may be inside our memory.
+    pub(super) fn may_live(&self, rank: usize) -> bool {
+        self.lives.may_live(rank)
     }
 
     /// A process that is lost writes no more: its bounce buffers are anybody's again.

@@ -16,12 +16,14 @@
 //! any source fails, too, for it may wait for the one message that will never come (MPI-5.0 §2.8 leaves to us what
 //! works after a failure), until the program acknowledges the loss.
 
+use crate::buffer::OwnedBuf;
+use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::ids::{ANY_SOURCE, ContextId, Peer, RequestId};
 use crate::method::{Methods, Owner};
 use crate::pt2pt::matching::{Content, Pattern};
-use crate::pt2pt::{Action, Contexts, Engine, Pending, action, agreed, recv};
+use crate::pt2pt::{Action, Contexts, Engine, Pending, action, agreed, recv, rendezvous};
 use crate::request::{State, Status};
 use crate::trace::Counter;
 use crate::wire::{Emit, Offer};
@@ -137,6 +139,7 @@ pub(super) fn lose(engine: &mut Engine, methods: &mut Methods, peer: Peer, why: 
         }
         return;
     }
+    take_what_is_here(engine, methods, peer);
     engine.counts.add(Counter::PeersDown, 1);
     engine.dooms = true;
     let why = Error::lost(peer.0, &why);
@@ -162,6 +165,20 @@ pub(super) fn lose(engine: &mut Engine, methods: &mut Methods, peer: Peer, why: 
 pub(crate) fn excluded(from: Peer) -> Action {
     let text = format!("rank {} of the world takes this process for lost, as others have found", from.0);
     Action::Lose { peer: from, why: Error::other(ErrorClass::ProcAborted, text), may_live: false }
+}
+
+/// Messages that lie whole in bounce buffers are received, or stored as those in packets are: the buffers go with the peer.
+fn take_what_is_here(engine: &mut Engine, methods: &mut Methods, peer: Peer) {
+    for receiver in methods.end_drains(peer) {
+        // The sender needs to hear nothing any more.
+        let _ = rendezvous::landed(engine, receiver);
+    }
+    engine.matching.take_over(peer, |cursor, len| {
+        let data = OwnedBuf::new(len as usize);
+        let mut segment = Segment::new(data.user_buf(), len, &Datatype::byte());
+        methods.drain_whole(peer, cursor, &mut segment, len);
+        data.source().to_vec()
+    });
 }
 
 /// Messages that a peer has only announced cannot be had any more: no receive meets them.

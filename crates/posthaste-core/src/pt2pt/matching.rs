@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use crate::peers::PeerTable;
 use crate::pt2pt::index::{Few, Index, Key};
-use crate::wire::{Envelope, Offer};
+use crate::wire::{BufferCursor, Envelope, Mode, Offer};
 
 /// What a receive or a probe asks for. `source` and `tag` may be [`ANY_SOURCE`] and [`ANY_TAG`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -485,6 +485,22 @@ impl Matching {
         self.remove_unexpected(entry)
     }
 
+    /// Stores the messages of a peer that are whole in bounce buffers: `copy` gives the data that begins there.
+    pub fn take_over(&mut self, from: Peer, mut copy: impl FnMut(BufferCursor, u64) -> Vec<u8>) {
+        let all = self.unexpected.places.iter_mut().flatten().map(|(_, message)| message);
+        for message in all.filter(|message| message.from == from) {
+            let Envelope { len, mode, .. } = message.envelope;
+            if let Content::Asked { sender, offer: Offer::Stream { cursor, filled }, .. } = message.content
+                && filled == len
+            {
+                let before = message.bytes();
+                let sender = (mode == Mode::Synchronous).then_some(sender);
+                message.content = Content::Eager { data: copy(cursor, len), sender };
+                *self.unexpected_bytes.entry(from) += message.bytes() - before;
+            }
+        }
+    }
+
     /// Takes out what a peer has announced and not sent.
     pub fn take_questions(&mut self, from: Peer) -> Vec<Content> {
         let is_asked = |content: &Content| matches!(content, Content::Asked { .. });
@@ -604,7 +620,7 @@ mod tests {
 
     fn envelope(context: u64, source: i32, tag: i32, len: u64) -> Envelope {
         let (context, types) = (ContextId(context), crate::datatype::Types::UNKNOWN);
-        Envelope { context, source, tag, len, mode: crate::wire::Mode::Standard, types }
+        Envelope { context, source, tag, len, mode: Mode::Standard, types }
     }
 
     #[derive(Clone, Debug)]

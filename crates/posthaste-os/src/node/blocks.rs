@@ -113,7 +113,8 @@ impl Node {
             return None;
         }
         let mut options = std::fs::OpenOptions::new();
-        options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path).ok()
+        // For reading, too: who writes into a pipe that nobody can read, because the rank has ended, gets a signal that ends it.
+        options.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path).ok()
     }
 
     /// Says that somebody cannot ring the pipe of `rank`.

@@ -53,7 +53,7 @@ pub const ACTIVE_BITS: usize = ACTIVE_WORDS * 64;
 pub const COUNTERS: usize = 96;
 
 /// Cells of a ring of two processes of different jobs.
-pub(crate) const PAIR_CELLS: usize = 256;
+pub const PAIR_CELLS: usize = 256;
 
 /// Places and sizes within the segment, a pure function of the number of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -43,35 +43,52 @@ impl Shm {
             on(Event::Sent(sender), counts);
         }
         let mut at = 0;
-        while let Some(draining) = self.draining.get(at) {
-            let from = draining.from;
-            let draining = &mut self.draining[at];
-            let mut borrowed = draining.borrowed.take();
-            let is_borrowed = borrowed.is_some();
-            let Some(buffer) = borrowed.as_mut().or(self.incoming[from].as_mut()) else {
-                at += 1;
-                continue;
-            };
-            let store = self.copying.store_of(buffer.is_own());
-            busy |= draining.pump(buffer, store, looks);
-            if buffer.has_published() {
-                self.doorbell.ring_for_room(from);
+        while at < self.draining.len() {
+            match self.drain_on(at, looks, &mut busy) {
+                Some(receiver) => on(Event::Received(receiver), counts),
+                None => at += 1,
             }
-            if draining.cursor.drained() < draining.len {
-                draining.borrowed = borrowed;
-                at += 1;
-                continue;
-            }
-            let Draining { receiver, .. } = self.draining.remove(at);
-            if is_borrowed {
-                buffer.give_back()
-            } else {
-                buffer.finish()
-            }
-            self.doorbell.ring_for_room(from);
-            on(Event::Received(receiver), counts);
         }
         busy
+    }
+
+    /// Copies out what is there of a message, which may be `busy`. Its receive, if that was the last of it: then it is forgotten.
+    fn drain_on(&mut self, at: usize, looks: u32, busy: &mut bool) -> Option<RequestId> {
+        let draining = &mut self.draining[at];
+        let from = draining.from;
+        let mut borrowed = draining.borrowed.take();
+        let is_borrowed = borrowed.is_some();
+        let buffer = borrowed.as_mut().or(self.incoming[from].as_mut())?;
+        let store = self.copying.store_of(buffer.is_own());
+        *busy |= draining.pump(buffer, store, looks);
+        if buffer.has_published() {
+            self.doorbell.ring_for_room(from);
+        }
+        if draining.cursor.drained() < draining.len {
+            draining.borrowed = borrowed;
+            return None;
+        }
+        let Draining { receiver, .. } = self.draining.remove(at);
+        if is_borrowed {
+            buffer.give_back()
+        } else {
+            buffer.finish()
+        }
+        self.doorbell.ring_for_room(from);
+        Some(receiver)
+    }
+
+    /// The receives of messages from a rank of which everything was there.
+    pub(in crate::method) fn end_drains(&mut self, from: usize) -> Vec<RequestId> {
+        let (mut ended, mut at) = (Vec::new(), 0);
+        while let Some(draining) = self.draining.get(at) {
+            let drained = if draining.from == from { self.drain_on(at, 0, &mut false) } else { None };
+            match drained {
+                Some(receiver) => ended.push(receiver),
+                None => at += 1,
+            }
+        }
+        ended
     }
 
     /// Copies the next pieces out of peers' memory.

@@ -9,7 +9,7 @@
 //! What must stay true: until that is settled, neither side sends a packet; then both send all packets the same way. The connection
 //! stays, for it tells of the end of a peer, which counts when everything that lies in the segment has been taken.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -163,11 +163,15 @@ impl Tcp {
 fn attach(offer: [u8; OFFERED]) -> io::Result<Node> {
     let word = |at: usize| u32::from_le_bytes([offer[at], offer[at + 1], offer[at + 2], offer[at + 3]]);
     let (pid, fd, inode) = (word(0), word(4), u64::from(word(8)) | u64::from(word(12)) << 32);
-    let file = File::options().read(true).write(true).open(format!("/proc/{pid}/fd/{fd}"))?;
-    if file.metadata()?.ino() != inode {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "another file has that number there"));
+    let path = format!("/proc/{pid}/fd/{fd}");
+    let is_it = |about: &Metadata| about.is_file() && about.ino() == inode;
+    // To open something else could block, or do something.
+    let file =
+        Some(fs::metadata(&path)?).filter(is_it).map(|_| File::options().read(true).write(true).open(path));
+    match file.transpose()? {
+        Some(file) if is_it(&file.metadata()?) => Node::attach_pair(file.into()),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "another file has that number there")),
     }
-    Node::attach_pair(file.into())
 }
 
 fn too_many() -> io::Error {

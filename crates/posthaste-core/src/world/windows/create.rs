@@ -381,7 +381,7 @@ impl World {
         }
         [true, false].map(|near| {
             let leads = |route: Route| match route {
-                Route::Loopback | Route::Near(_) => false,
+                Route::Loopback | Route::Near(_) | Route::Tcp => false,
                 route => matches!(route, Route::Shm(_)) == near,
             };
             let peers: Vec<Peer> = comm.group().peers().filter(|peer| leads(methods.route(*peer))).collect();
@@ -439,7 +439,7 @@ const TOLD: u64 = 1;
 fn memory_of(route: Route, [near @ .., kind, address, key]: &[u64; 6]) -> Option<RemoteMemory> {
     let [kind, address, key] = match route {
         // What leads to a process of another job is not settled before they talk.
-        Route::Loopback | Route::Near(_) => return None,
+        Route::Loopback | Route::Near(_) | Route::Tcp => return None,
         Route::Shm(_) => *near,
         _ => [*kind, *address, *key],
     };
