@@ -328,6 +328,17 @@ impl Methods {
         self.memory_of(from).map_or_else(Vec::new, |(shm, rank)| shm.end_drains(rank))
     }
 
+    /// Copies out a message of a peer that is about to be lost, if all of it is in its bounce buffer; whether it is.
+    pub fn drain_rest(
+        &mut self,
+        from: Peer,
+        (cursor, filled): (BufferCursor, u64),
+        segment: Segment,
+        len: u64,
+    ) -> bool {
+        self.memory_of(from).is_some_and(|(shm, rank)| shm.drain_rest(rank, (cursor, filled), segment, len))
+    }
+
     /// The shared memory that leads to a peer, and the peer's rank there.
     #[inline]
     fn memory_of(&mut self, peer: Peer) -> Option<(&mut Shm, usize)> {

@@ -22,11 +22,11 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::ids::{ANY_SOURCE, ContextId, Peer, RequestId};
 use crate::method::{Methods, Owner};
-use crate::pt2pt::matching::{Content, Pattern};
+use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::{Action, Contexts, Engine, Pending, action, agreed, recv, rendezvous};
 use crate::request::{State, Status};
 use crate::trace::Counter;
-use crate::wire::{Emit, Offer};
+use crate::wire::Emit;
 
 /// Peers that are down.
 #[derive(Debug, Default)]
@@ -154,7 +154,8 @@ pub(super) fn lose(engine: &mut Engine, methods: &mut Methods, peer: Peer, why: 
     // Whatever the peer does or has said, what we have asked the network for has to come back.
     let reaches = lives && may_live || moving;
     engine.losses.0.push(Lost { peer, why, reaches });
-    forget_questions(engine, methods, peer);
+    // What the peer has only announced cannot be had any more: no receive meets it.
+    engine.matching.forget_questions(peer);
     sweep(engine, methods);
     agreed::lost(engine, peer);
     engine.tell_listeners();
@@ -173,21 +174,11 @@ fn take_what_is_here(engine: &mut Engine, methods: &mut Methods, peer: Peer) {
         // The sender needs to hear nothing any more.
         let _ = rendezvous::landed(engine, receiver);
     }
-    engine.matching.take_over(peer, |cursor, len| {
+    engine.matching.take_over(peer, |bounced, len| {
         let data = OwnedBuf::new(len as usize);
-        let mut segment = Segment::new(data.user_buf(), len, &Datatype::byte());
-        methods.drain_whole(peer, cursor, &mut segment, len);
-        data.source().to_vec()
+        let segment = Segment::new(data.user_buf(), len, &Datatype::byte());
+        methods.drain_rest(peer, bounced, segment, len).then(|| data.source().to_vec())
     });
-}
-
-/// Messages that a peer has only announced cannot be had any more: no receive meets them.
-fn forget_questions(engine: &mut Engine, methods: &mut Methods, peer: Peer) {
-    for content in engine.matching.take_questions(peer) {
-        if let Content::Asked { offer: Offer::Stream { cursor, .. }, .. } = content {
-            methods.decline(peer, cursor);
-        }
-    }
 }
 
 /// This process has parted from a peer, in good order: what is remembered of it is forgotten, so that the two begin anew when

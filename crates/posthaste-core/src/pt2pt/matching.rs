@@ -485,27 +485,31 @@ impl Matching {
         self.remove_unexpected(entry)
     }
 
-    /// Stores the messages of a peer that are whole in bounce buffers: `copy` gives the data that begins there.
-    pub fn take_over(&mut self, from: Peer, mut copy: impl FnMut(BufferCursor, u64) -> Vec<u8>) {
+    /// Stores the messages of a peer that lie in bounce buffers: `copy` gives the data of one that begins there, of which so much was
+    /// there, if it is whole. One that is not stays without its buffer.
+    pub fn take_over(
+        &mut self,
+        from: Peer,
+        mut copy: impl FnMut((BufferCursor, u64), u64) -> Option<Vec<u8>>,
+    ) {
         let all = self.unexpected.places.iter_mut().flatten().map(|(_, message)| message);
         for message in all.filter(|message| message.from == from) {
             let Envelope { len, mode, .. } = message.envelope;
-            if let Content::Asked { sender, offer: Offer::Stream { cursor, filled }, .. } = message.content
-                && filled == len
-            {
-                let before = message.bytes();
-                let sender = (mode == Mode::Synchronous).then_some(sender);
-                message.content = Content::Eager { data: copy(cursor, len), sender };
+            let before = message.bytes();
+            let Content::Asked { sender, offer, .. } = &mut message.content else { continue };
+            let Offer::Stream { cursor, filled } = *offer else { continue };
+            *offer = Offer::Nothing;
+            if let Some(data) = copy((cursor, filled), len) {
+                let sender = (mode == Mode::Synchronous).then_some(*sender);
+                message.content = Content::Eager { data, sender };
                 *self.unexpected_bytes.entry(from) += message.bytes() - before;
             }
         }
     }
 
-    /// Takes out what a peer has announced and not sent.
-    pub fn take_questions(&mut self, from: Peer) -> Vec<Content> {
-        let is_asked = |content: &Content| matches!(content, Content::Asked { .. });
-        let asked = self.forget(|message| message.from == from && is_asked(&message.content));
-        asked.into_iter().map(|message| message.content).collect()
+    /// Forgets what a peer has announced and not sent.
+    pub fn forget_questions(&mut self, from: Peer) {
+        self.forget(|message| message.from == from && matches!(message.content, Content::Asked { .. }));
     }
 
     /// Takes out all unexpected messages for which this holds.

@@ -78,6 +78,20 @@ impl Shm {
         Some(receiver)
     }
 
+    /// Copies out a message of a rank that is lost, of which so much was there when it began: whether all of it is there now. If not, it
+    /// is of no use.
+    pub(in crate::method) fn drain_rest(
+        &mut self,
+        from: usize,
+        (cursor, filled): (BufferCursor, u64),
+        segment: Segment,
+        len: u64,
+    ) -> bool {
+        let Some((borrowed, cursor)) = self.open(from, cursor, filled) else { return false };
+        self.draining.push(Draining { from, cursor, borrowed, segment, len, receiver: RequestId::NONE });
+        self.drain_on(self.draining.len() - 1, 0, &mut false).is_some()
+    }
+
     /// The receives of messages from a rank of which everything was there.
     pub(in crate::method) fn end_drains(&mut self, from: usize) -> Vec<RequestId> {
         let (mut ended, mut at) = (Vec::new(), 0);
