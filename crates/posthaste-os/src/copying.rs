@@ -16,7 +16,7 @@ mod measure;
 
 use std::fmt;
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -177,10 +177,32 @@ pub fn publish(node: Node, cpus: &[usize]) -> Node {
     if ranks <= cpus.len() {
         node.set_copying(find_out(cpus).0.word());
     }
-    // A 128th of the memory that is there, for all pairs of a node together; further pairs use small buffers. A place
-    // costs nothing before somebody takes it.
-    let bound = (machine::memory_available().unwrap_or(8 << 30) / 128) as usize / large_bytes();
-    node.with_own_buffers(large_bytes(), bound.min(ranks * (ranks - 1)))
+    node.with_own_buffers(large_bytes(), most_own_buffers().min(ranks * (ranks - 1)))
+}
+
+/// Makes the segment of two processes of different jobs, says there what is known, and makes places for own bounce buffers unless
+/// the process has very many such segments: it has so many already.
+///
+/// # Errors
+/// As [`Node::create_pair`].
+pub fn publish_pair(known: Copying, segments: usize) -> io::Result<Node> {
+    let has_own = 2 * segments < most_own_buffers();
+    let node = Node::create_pair(if has_own { large_bytes() } else { 0 })?;
+    node.set_copying(known.word());
+    Ok(node)
+}
+
+/// What is right between a process of this node segment and one of another job on these CPUs. Nobody may have asked yet, for a
+/// rank alone copies to none of its own job.
+pub fn between_jobs(node: &Node, cpus: &[usize]) -> Copying {
+    let is_alone = node.ranks() < 2 && cpus.len() > 1;
+    Copying::from_word(node.copying()).or_else(|| is_alone.then(|| find_out(cpus).0)).unwrap_or_default()
+}
+
+/// Own bounce buffers in a 128th of the memory that is there, for all pairs of a node together; further pairs use small ones. A
+/// place costs nothing before somebody takes it.
+fn most_own_buffers() -> usize {
+    (machine::memory_available().unwrap_or(8 << 30) / 128) as usize / large_bytes()
 }
 
 fn find_out_in(
@@ -247,7 +269,7 @@ fn read(path: &Path) -> Option<Copying> {
 }
 
 /// Keeps an answer: whole or not at all, whoever else writes at the same time.
-fn write(path: &Path, measured: &Measured) -> std::io::Result<()> {
+fn write(path: &Path, measured: &Measured) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let new = path.with_extension(format!("new-{}-{}", machine::host_name(), std::process::id()));

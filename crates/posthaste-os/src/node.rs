@@ -48,6 +48,15 @@ pub(crate) enum End {
 /// The file of a pair's segment keeps its size: a process of another job cannot take memory away that is mapped here.
 const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
+/// What a segment says of its size, and its file.
+struct Header {
+    file_size: u64,
+    ranks: usize,
+    vcis: usize,
+    own_buffers: usize,
+    own_buffer_bytes: usize,
+}
+
 #[derive(Debug)]
 struct Mapping {
     base: NonNull<u8>,
@@ -94,14 +103,16 @@ impl Node {
         Self::reserve(file(0, layout)?, layout, MAGIC)
     }
 
-    /// Makes the segment of two processes of different jobs, which never changes its size.
+    /// Makes the segment of two processes of different jobs, which never changes its size, with places for own bounce buffers
+    /// of so many bytes; 0: with none.
     ///
     /// # Errors
     /// As [`Node::create`].
-    pub fn create_pair() -> io::Result<Self> {
+    pub fn create_pair(own_buffer_bytes: usize) -> io::Result<Self> {
         let layout = Layout::pair();
         let fd = file(libc::MFD_ALLOW_SEALING, layout)?;
-        let node = Self::reserve(fd, layout, PAIR_MAGIC)?;
+        let own_buffers = if own_buffer_bytes > 0 { PAIR_OWN_BUFFERS } else { 0 };
+        let node = Self::reserve(fd, layout, PAIR_MAGIC)?.with_own_buffers(own_buffer_bytes, own_buffers);
         // SAFETY: a plain system call on a descriptor that `node` owns.
         let refused = unsafe { libc::fcntl(node.as_fd().as_raw_fd(), libc::F_ADD_SEALS, SEALS) };
         if refused == 0 { Ok(node) } else { Err(io::Error::last_os_error()) }
@@ -117,15 +128,14 @@ impl Node {
         if seals < 0 || seals & SEALS != SEALS {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "its size may change"));
         }
-        let layout = Layout::pair();
-        let file_size = std::fs::File::from(fd.try_clone()?).metadata()?.len();
-        // What its header says besides is not asked: all segments of pairs are alike.
-        let node = if file_size == layout.file() as u64 { Some(Self::map(fd, layout)?) } else { None };
-        let is_pair = |node: &Self| node.word64(0).load(Ordering::Acquire) == PAIR_MAGIC;
-        node.filter(is_pair).ok_or_else(|| {
+        let Header { file_size, own_buffers, own_buffer_bytes, .. } = Self::header(&fd, PAIR_MAGIC)?;
+        let is_pair = own_buffers <= PAIR_OWN_BUFFERS && own_buffer_bytes.is_multiple_of(PAGE);
+        let layout = Layout { own_buffers, own_buffer_bytes, ..Layout::pair() };
+        if !is_pair || file_size != layout.file() as u64 {
             let why = format!("not a segment of two processes of this version ({file_size} bytes)");
-            io::Error::new(io::ErrorKind::InvalidData, why)
-        })
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Self::map(fd, layout)
     }
 
     /// What names the file of the segment on this host.
@@ -174,13 +184,7 @@ impl Node {
     /// When the descriptor is not a node segment or cannot be mapped.
     pub fn attach(fd: OwnedFd) -> io::Result<Self> {
         // The header says how many ranks there are, which says how large the segment is.
-        let header = Self::map(fd.try_clone()?, Layout { total: PAGE, vcis: 1, ..Layout::new(0) })?;
-        let file_size = std::fs::File::from(fd.try_clone()?).metadata()?.len();
-        let said = |at| header.word32(at).load(Ordering::Relaxed) as usize;
-        // Nothing is read of a file that is shorter than its header: that would end the process.
-        let is_one = file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == MAGIC;
-        let at = [8, VCIS_AT, OWN_BUFFERS, OWN_BUFFER_BYTES];
-        let [ranks, vcis, own_buffers, own_buffer_bytes] = if is_one { at.map(said) } else { [0; 4] };
+        let Header { file_size, ranks, vcis, own_buffers, own_buffer_bytes } = Self::header(&fd, MAGIC)?;
         let layout = Layout { vcis, own_buffers, own_buffer_bytes, ..Layout::new(ranks) };
         if ranks == 0 || !(1..=VCIS).contains(&vcis) || file_size != layout.file() as u64 {
             return Err(io::Error::new(
@@ -189,6 +193,19 @@ impl Node {
             ));
         }
         Self::map(fd, layout)
+    }
+
+    /// What the header of a segment says, which begins with this word; zeros where something else does.
+    fn header(fd: &OwnedFd, magic: u64) -> io::Result<Header> {
+        let header = Self::map(fd.try_clone()?, Layout { total: PAGE, vcis: 1, ..Layout::new(0) })?;
+        let file_size = std::fs::File::from(fd.try_clone()?).metadata()?.len();
+        let said = |at| header.word32(at).load(Ordering::Relaxed) as usize;
+        // Nothing is read of a file that is shorter than its header: that would end the process.
+        // SYNC: pairs with the Release store in `reserve`.
+        let is_one = file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == magic;
+        let at = [8, VCIS_AT, OWN_BUFFERS, OWN_BUFFER_BYTES];
+        let [ranks, vcis, own_buffers, own_buffer_bytes] = if is_one { at.map(said) } else { [0; 4] };
+        Ok(Header { file_size, ranks, vcis, own_buffers, own_buffer_bytes })
     }
 
     fn map(fd: OwnedFd, layout: Layout) -> io::Result<Self> {
@@ -451,7 +468,7 @@ mod tests {
 
     #[test]
     fn a_pair_of_two_jobs_has_a_segment_that_keeps_its_size() {
-        let a = Node::create_pair().unwrap();
+        let a = Node::create_pair(1 << 20).unwrap();
         assert!(a.map.layout.total <= 1 << 20, "{}", a.map.layout.total);
         let again = |node: &Node| node.as_fd().try_clone_to_owned().unwrap();
         let b = Node::attach_pair(again(&a)).unwrap();
@@ -465,6 +482,23 @@ mod tests {
         assert!(
             Node::attach(again(&a)).is_err() && Node::attach_pair(again(&Node::create(2).unwrap())).is_err()
         );
+        let taken = [a.take_own_buffer(1 << 20), b.take_own_buffer(1 << 20), a.take_own_buffer(1 << 20)];
+        assert_eq!(taken, [Some(0), Some(1), None], "one for each direction");
+        assert!(a.own_buffer(1).is_some() && b.own_buffer(0).is_some() && b.own_buffer(2).is_none());
+    }
+
+    #[test]
+    fn a_pair_that_says_what_is_not_so_is_refused() {
+        let attach = |node: &Node| Node::attach_pair(node.as_fd().try_clone_to_owned().unwrap());
+        let plain = Node::create_pair(0).unwrap();
+        assert_eq!(attach(&plain).unwrap().own_buffers(), 0);
+        for (at, said) in
+            [(OWN_BUFFERS, 3), (OWN_BUFFERS, u32::MAX), (OWN_BUFFER_BYTES, 1), (OWN_BUFFER_BYTES, 1 << 31)]
+        {
+            let node = Node::create_pair(1 << 16).unwrap();
+            node.word32(at).store(said, Ordering::Relaxed);
+            assert!(attach(&node).is_err(), "{at}: {said}");
+        }
     }
 
     #[test]

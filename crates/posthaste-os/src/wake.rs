@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn who_sleeps_in_several_segments_is_woken_in_each() {
-        let (own, pair) = (Node::create(1).unwrap(), Node::create_pair().unwrap());
+        let (own, pair) = (Node::create(1).unwrap(), Node::create_pair(0).unwrap());
         own.set_pid(0, std::process::id());
         pair.set_pid(1, std::process::id());
         let sleeper = Doorbell::new(&own, 0).watching(Arc::new(Set::new().unwrap())).unwrap();

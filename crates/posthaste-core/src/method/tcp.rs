@@ -23,6 +23,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use posthaste_os::copying::Copying;
 use posthaste_os::mem::Sink;
 use posthaste_os::ring::MAX_PAYLOAD_OF_PAIR;
 use posthaste_os::socket::{Listener, Ready, Set, Stream, Tuning};
@@ -100,6 +101,8 @@ pub struct Tcp {
     lost: VecDeque<(Peer, Error)>,
     /// What concerns peers that share memory.
     settled: Vec<Settled>,
+    /// How long messages are copied to peers of other jobs.
+    copying: Copying,
     /// The connection on which something came last.
     busy: Option<Peer>,
     /// Fruitless looks since.
@@ -220,6 +223,7 @@ impl Tcp {
             done: VecDeque::new(),
             lost: VecDeque::new(),
             settled: Vec::new(),
+            copying: Copying::default(),
             busy: None,
             misses: 0,
             round: 1,

@@ -55,6 +55,9 @@ pub const COUNTERS: usize = 96;
 /// Cells of a ring of two processes of different jobs.
 pub const PAIR_CELLS: usize = 256;
 
+/// Own bounce buffers of two such processes: one for each direction.
+pub(super) const PAIR_OWN_BUFFERS: usize = 2;
+
 /// Places and sizes within the segment, a pure function of the number of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {

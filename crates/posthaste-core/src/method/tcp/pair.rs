@@ -14,6 +14,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
+use posthaste_os::copying::{self, Copying};
 use posthaste_os::machine;
 use posthaste_os::node::Node;
 
@@ -78,9 +79,11 @@ impl Tcp {
         u64::from_le_bytes(*hasher.finalize().as_bytes().first_chunk().unwrap_or(&[0; 8])).max(1)
     }
 
-    /// Processes of other jobs that say that they are on this host are asked to share memory.
-    pub fn shares_memory_on(&mut self, host: u64) {
+    /// Processes of other jobs that say that they are on this host are asked to share memory. `copying`: what is known there of
+    /// long messages.
+    pub fn shares_memory_on(&mut self, host: u64, copying: Copying) {
         self.card.host = host;
+        self.copying = copying;
     }
 
     /// What has been settled since the last question.
@@ -103,10 +106,11 @@ impl Tcp {
         if !matches!(self.way(peer).pairing, Pairing::Open) || !self.identity.goes_before(peer) {
             return;
         }
-        let made = if self.pairs() < MOST {
-            Node::create_pair().and_then(|node| Ok((node.inode()?, node)))
-        } else {
-            Err(too_many())
+        let made = match self.pairs() {
+            pairs if pairs < MOST => {
+                copying::publish_pair(self.copying, pairs).and_then(|node| Ok((node.inode()?, node)))
+            }
+            _ => Err(too_many()),
         };
         let way = self.way(peer);
         match made {

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use posthaste_os::machine;
+use posthaste_os::{copying, machine};
 
 use crate::coll::{self, inter};
 use crate::comm::Comm;
@@ -96,10 +96,9 @@ impl World {
         if Way::Shm.is_built() && config.methods.admit(Way::Shm) && !vci.methods.has_near() {
             let doorbell = self.runtime.doorbell.clone();
             vci.methods.add(Near::new(me, doorbell, &config, self.founding.is_oversubscribed()));
-            vci.methods
-                .tcp()
-                .into_iter()
-                .for_each(|tcp| tcp.shares_memory_on(Tcp::host_of(config.node.as_deref())));
+            let host = Tcp::host_of(config.node.as_deref());
+            let copying = copying::between_jobs(&self.common.node, &machine::affinity());
+            vci.methods.tcp().into_iter().for_each(|tcp| tcp.shares_memory_on(host, copying));
         }
         let nobody = || Error::other(ErrorClass::Intern, "no TCP");
         Ok(vci.methods.tcp().ok_or_else(nobody)?.own_card().to_string())

@@ -8,7 +8,7 @@ use crate::method::tcp::pair::{OFFERED, Said};
 /// Two processes that have met, on these hosts.
 fn on(hosts: [u64; 2]) -> House {
     let mut house = strangers();
-    house.tcps.iter_mut().zip(hosts).for_each(|(tcp, host)| tcp.shares_memory_on(host));
+    house.tcps.iter_mut().zip(hosts).for_each(|(tcp, host)| tcp.shares_memory_on(host, Copying::default()));
     meet(&mut house, 1);
     house
 }
@@ -71,7 +71,7 @@ fn who_cannot_map_the_segment_says_so_and_packets_go_over_the_connection() {
     let (offers, hears) = if house.tcps[0].identity.goes_before(THERE[0]) { (0, 1) } else { (1, 0) };
     house.tcps[hears].way(THERE[hears]).pairing = Pairing::Open;
     house.tcps[offers].way(THERE[offers]).pairing =
-        Pairing::Offered(posthaste_os::node::Node::create_pair().unwrap());
+        Pairing::Offered(posthaste_os::node::Node::create_pair(0).unwrap());
     let nowhere: [u8; OFFERED] = [255; OFFERED];
     assert!(house.tcps[hears].hear_of_segment(THERE[hears], Said::Offer(nowhere)));
     until(&mut house, "nobody has said that it cannot", |house| has_room(house, offers));
