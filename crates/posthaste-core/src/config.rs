@@ -187,6 +187,8 @@ pub struct Config {
     pub run_limit: usize,
     /// Shortest message that is copied directly from or into memory from MPI_Alloc_mem.
     pub shared_limit: usize,
+    /// Shortest data that goes on a board, out of which several ranks of a node copy it.
+    pub board_limit: usize,
     /// Most requests at one time.
     pub requests: usize,
     /// Memory that the unexpected messages of one peer may take here, in bytes.
@@ -274,6 +276,7 @@ impl Default for Config {
             get_limit: 256 << 10,
             run_limit: 4 << 10,
             shared_limit: 16 << 10,
+            board_limit: 64 << 10,
             requests: HIGHEST_REQUESTS,
             unexpected_bytes: 16 << 20,
             spin_us: 50,
@@ -384,6 +387,13 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_SHARED_LIMIT",
         default: "16384",
         meaning: "shortest message that is copied directly from or into memory from MPI_Alloc_mem, in bytes",
+    },
+    Tunable {
+        name: "POSTHASTE_BOARD_LIMIT",
+        default: "65536",
+        meaning: "shortest data of a collective operation, in bytes, that a rank copies once into memory \
+                  from which several ranks of its node copy it, where ranks outnumber CPUs; a process \
+                  keeps 8 MiB of such memory at most",
     },
     Tunable {
         name: "POSTHASTE_REQUESTS",
@@ -658,6 +668,7 @@ impl Config {
         number(&lookup, "POSTHASTE_GET_LIMIT", 0..=usize::MAX, &mut config.get_limit)?;
         number(&lookup, "POSTHASTE_RUN_LIMIT", 0..=usize::MAX, &mut config.run_limit)?;
         number(&lookup, "POSTHASTE_SHARED_LIMIT", 0..=usize::MAX, &mut config.shared_limit)?;
+        number(&lookup, "POSTHASTE_BOARD_LIMIT", 0..=usize::MAX, &mut config.board_limit)?;
         number(&lookup, "POSTHASTE_REQUESTS", 64..=HIGHEST_REQUESTS, &mut config.requests)?;
         number(&lookup, "POSTHASTE_UNEXPECTED_BYTES", 0..=1 << 40, &mut config.unexpected_bytes)?;
         number(&lookup, "POSTHASTE_SPIN_US", 0..=1_000_000_000, &mut config.spin_us)?;

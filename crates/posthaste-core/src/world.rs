@@ -46,9 +46,9 @@ use posthaste_os::wake::Doorbell;
 use posthaste_os::{machine, peer_copy, process};
 
 use crate::buffer::{OwnedBuf, device};
-use crate::coll::{self, Schedule};
+use crate::coll::{self, Boards, Schedule};
 use crate::comm::Comm;
-use crate::config::{Config, Way};
+use crate::config::{Config, LongProtocol, Way};
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result, say};
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB, Wrong};
@@ -182,6 +182,8 @@ struct Common {
     vcis: usize,
     /// Memory that this process shares with its peers on the host.
     heap: Option<Arc<Heap>>,
+    /// Where the ranks of this host share CPUs.
+    boards: Option<Arc<Boards>>,
     shows_types: bool,
     threaded: bool,
 }
@@ -262,6 +264,9 @@ impl Engines {
         let near = !routes.any(|route| !matches!(route, Route::Shm(_) | Route::Loopback));
         let vcis = if threaded && near { config.vcis.min(node.vcis()) } else { 1 };
         let heap = shm.as_ref().map(|shm| shm.heap().clone());
+        let lends = matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared);
+        let boards = heap.as_ref().filter(|_| oversubscribed_here && lends);
+        let boards = boards.map(|heap| Boards::new(heap.clone(), config.board_limit));
         let further = near.then(|| Further {
             node: node.clone(),
             local_rank,
@@ -316,9 +321,11 @@ impl Engines {
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             vcis,
             heap,
+            boards,
             shows_types,
             threaded: threaded || progress_thread,
         };
+        common.share_boards(rank, &world);
         let (world, own, founding) = (Arc::new(world), Arc::new(own), Arc::new(founding));
         Ok(Self { runtime, waiting, world, own, founding, common: Arc::new(common) })
     }

@@ -67,6 +67,7 @@ pub(super) fn into(draft: &mut Draft<'_>, send: Option<Operand<'_>>, recv: Opera
 /// Everybody sends its block to everybody.
 fn direct(draft: &mut Draft<'_>, mine: &Segment, block: impl Fn(u32) -> Segment) {
     let (me, n) = (draft.me(), draft.n());
+    let mine = draft.for_several(mine.clone(), n as usize - 1);
     for distance in 1..n {
         let from = (me + n - distance) % n;
         draft.send((me + distance) % n, mine.clone());

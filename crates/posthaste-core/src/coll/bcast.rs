@@ -42,6 +42,7 @@ pub(super) fn by_tree(draft: &mut Draft<'_>, data: &Segment, root: u32, radix: u
         } else {
             draft.turn()
         }
+        let piece = draft.for_several(piece, node.children.len());
         // The largest subtree has the longest way.
         for (child, _) in node.children.iter().rev() {
             draft.send((child + root) % n, piece.clone());

@@ -19,6 +19,9 @@ const ON_ARRIVAL: u64 = 1 << 10;
 /// Pieces in which long data goes down a tree of several levels, in bytes: each fits into a bounce buffer. No round number: data that is
 /// a multiple of it takes a message more.
 pub(super) const PIECE: u64 = (32 << 10) - 64;
+/// Longest data that goes on a board, and fewest members that copy it from there.
+const LONGEST_BOARD: u64 = 4 << 20;
+const BOARD_MEMBERS: usize = 3;
 /// Block length from which on each block of an allgather takes the direct way.
 const DIRECT_BLOCK: u64 = 4 << 10;
 /// Most members that take it where CPUs are shared: the messages grow with the square.
@@ -151,6 +154,12 @@ pub(super) fn exchange_window() -> u32 {
 /// Whether operands of so many bytes are combined where they arrive.
 pub(super) fn is_combined_on_arrival(bytes: u64) -> bool {
     bytes >= ON_ARRIVAL
+}
+
+/// Whether data that goes to so many members goes on a board, where there are boards. This is no choice that members have to share:
+/// their messages are the same.
+pub(super) fn is_for_a_board(bytes: u64, members: usize) -> bool {
+    bytes <= LONGEST_BOARD && members >= BOARD_MEMBERS
 }
 
 /// Whether data may go down a tree of this radix in pieces: inner members pass each piece on while the next one comes.

@@ -10,7 +10,8 @@
 //!
 //! What must stay true: numbers come round, but no peer is ever so far ahead. Who sends something is throttled long before; but who
 //! only stands by, as most of the root's group of an intercommunicator do, waits for nobody. So in every [`MEETING`]th operation all
-//! members meet before anything else. Operations that are started again keep their number for ever, so their labels are none.
+//! members meet before anything else. Operations that are started again keep their number for ever, so what their tags say is no
+//! label: it keeps their messages apart from others of that number, and proves no mistake.
 
 const ROOT_BITS: u32 = 5;
 const FUNCTION_BITS: u32 = 6;
@@ -21,7 +22,8 @@ const NUMBERS: u32 = 1 << (31 - ROOT_BITS - FUNCTION_BITS);
 pub(super) const MEETING: u32 = NUMBERS / 4;
 /// Roots that differ by a multiple of this look alike; 0 in their place is no root.
 const ROOTS: u32 = (1 << ROOT_BITS) - 1;
-/// In the place of the function: this is no label.
+/// In the place of the function: one that is started again, told apart from others by what follows; the last one for the rest.
+const AGAIN: u32 = Function::ALL.len() as u32;
 const NONE: u32 = (1 << FUNCTION_BITS) - 1;
 /// Operations before the last one whose messages are still told from those of later ones.
 const RECENT: u32 = 64;
@@ -86,7 +88,10 @@ functions! {
     Finalize: "MPI_Finalize",
 }
 
-const _: () = assert!(Function::ALL.len() < NONE as usize);
+/// The last function that has a form which is started again.
+const LAST_AGAIN: u32 = Function::NeighborAlltoallw as u32;
+
+const _: () = assert!(AGAIN + LAST_AGAIN < NONE);
 
 impl Function {
     /// The function with this name.
@@ -145,9 +150,15 @@ impl Label {
         (tag as u32 & !ROOTS | (1 + root % ROOTS)) as i32
     }
 
-    /// A tag of the same number that is no label, for an operation that is started again and again.
-    pub(super) const fn without(tag: i32) -> i32 {
-        if tag < 0 { tag } else { tag | (NONE << ROOT_BITS) as i32 }
+    /// A tag of the same number, function and root that is no label, for an operation that is started again and again.
+    pub(super) const fn again(tag: i32) -> i32 {
+        if tag < 0 {
+            return tag;
+        }
+        let (bits, place) = (tag as u32, NONE << ROOT_BITS);
+        let function = (bits & place) >> ROOT_BITS;
+        let code = if function <= LAST_AGAIN { AGAIN + function } else { NONE };
+        (bits & !place | code << ROOT_BITS) as i32
     }
 
     /// The name of the function.
@@ -196,12 +207,26 @@ mod tests {
                         Label::of(Label::renumbered(tag, 9)).map(|other| other.root),
                         Some(label.root)
                     );
-                    assert_eq!(Label::of(Label::without(tag)), None);
+                    assert_eq!(Label::of(Label::again(tag)), None);
                 }
             }
         }
         assert_eq!(Label::of(-1), None);
         assert_eq!(Label::of(i32::MIN), None);
+    }
+
+    #[test]
+    fn operations_that_are_started_again_are_told_apart() {
+        let persistent = &Function::ALL[..=LAST_AGAIN as usize];
+        let tags =
+            |number| persistent.iter().map(move |function| Label::again(Label::new(number, *function).tag()));
+        let all: std::collections::HashSet<i32> = (0..50).flat_map(tags).collect();
+        assert_eq!(all.len(), 50 * persistent.len());
+        let plain = |number| Function::ALL.iter().map(move |function| Label::new(number, *function).tag());
+        assert!((0..50).flat_map(plain).all(|tag| !all.contains(&tag)));
+        let rooted = |root| Label::again(Label::rooted(Label::new(7, Function::Bcast).tag(), root));
+        assert_ne!(rooted(1), rooted(2));
+        assert_eq!(Label::again(-5), -5);
     }
 
     #[test]

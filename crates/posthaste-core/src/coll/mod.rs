@@ -3,7 +3,7 @@
 //! It knows `pt2pt` by (context, peer) only, never by a communicator.
 //!
 //! - [`Team`]: who takes part. `plan`: what the algorithms have in common. [`Schedule`], [`Running`], [`Walk`]:
-//!   how steps are taken. `choose`: which algorithm. `tree`: shapes. One file for each family of operations.
+//!   how steps are taken. `choose`: which algorithm. `board`: where several copy the same data from. `tree`: shapes. One file for each family of operations.
 //! - [`inter`]: the same operations across the two groups of an intercommunicator.
 //!
 //! What must stay true: operands are combined in an order that does not depend on who comes first, and in that of ranks if they do not
@@ -14,6 +14,7 @@ mod allgather;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod board;
 mod choose;
 mod gather;
 pub mod inter;
@@ -36,6 +37,7 @@ pub use allgather::{allgather, allgatherv};
 pub use alltoall::{TypedBlocks, alltoall, alltoallv, alltoallw};
 pub use barrier::barrier;
 pub use bcast::bcast;
+pub use board::Boards;
 pub use gather::{gather, gatherv, scatter, scatterv};
 pub use inter::Bridge;
 pub use local::{copy_locally, reduce_locally};

@@ -373,6 +373,17 @@ impl<'a> Draft<'a> {
         buf
     }
 
+    /// Data that goes to so many members, as it is or on a board.
+    pub(super) fn for_several(&mut self, data: Segment, members: usize) -> Segment {
+        // What says its types says them with the memory that the program has described.
+        let boards = self.team.boards().filter(|boards| !checks_types() && !boards.have(&data));
+        let Some(board) = boards.and_then(|boards| boards.take(data.len(), members)) else { return data };
+        let there = Segment::contiguous(board.base(), data.len());
+        self.copy(data, there.clone());
+        self.plan.boards.push(board);
+        there
+    }
+
     /// Keeps memory alive that the steps name.
     pub(super) fn keep_alive(&mut self, outcome: Arc<OwnedBuf>) {
         self.plan.outcome = Some(outcome);
@@ -421,10 +432,11 @@ impl Call {
     /// Lets the thread in which it ends keep the schedule of this call for the next one.
     #[must_use]
     pub fn keeping(self, mut schedule: Schedule) -> Schedule {
-        let Plan { steps, temporaries, meets, .. } = &*schedule.0;
+        let Plan { steps, temporaries, boards, meets, .. } = &*schedule.0;
         let bytes: usize = temporaries.iter().map(OwnedBuf::len).sum();
+        let is_small = steps.len() <= RECENT_STEPS && bytes <= RECENT_BYTES && boards.is_empty();
         // What lies on a device today may lie elsewhere tomorrow.
-        if steps.len() <= RECENT_STEPS && bytes <= RECENT_BYTES && !*meets && !device::is_registered() {
+        if is_small && !*meets && !device::is_registered() {
             schedule.0.call = Some(self);
         }
         schedule
@@ -472,6 +484,7 @@ impl Plan {
             steps: Vec::new(),
             reduction: None,
             temporaries: Vec::new(),
+            boards: Vec::new(),
             outcome: None,
         }
     }
@@ -499,6 +512,7 @@ fn take_apart(mut plan: Box<Plan>) {
         plan.call = None;
         plan.reduction = None;
         plan.outcome = None;
+        plan.boards.clear();
         if plan.steps.capacity() > SPARE_STEPS {
             plan.steps = Vec::new();
         }

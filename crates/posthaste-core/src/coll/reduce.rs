@@ -110,9 +110,10 @@ pub(super) fn to_all(
             let (first, mine) = place(me);
             combine_block(&mut draft, own, place, result.element(first), send.is_none());
             draft.fence();
+            let block = draft.for_several(result.part(first, mine), n as usize - 1);
             for distance in 1..n {
                 let (to, from) = ((me + distance) % n, (me + n - distance) % n);
-                draft.send(to, result.part(first, mine));
+                draft.send(to, block.clone());
                 let (first, len) = place(from);
                 draft.receive(from, result.part(first, len));
             }

@@ -17,6 +17,7 @@ use std::ops::{ControlFlow, Deref};
 use std::sync::Arc;
 
 use crate::buffer::{Direction, OwnedBuf, UserBuf};
+use crate::coll::board::Board;
 use crate::coll::label::Label;
 use crate::coll::{choose, plan, stray};
 use crate::datatype::{self, Datatype, Segment};
@@ -73,6 +74,8 @@ pub(super) struct Plan {
     pub(super) reduction: Option<(Op, Datatype)>,
     /// Memory that steps name.
     pub(super) temporaries: Vec<OwnedBuf>,
+    /// The same for data that several members copy.
+    pub(super) boards: Vec<Board>,
     /// Memory that steps name and that the caller looks at afterwards.
     pub(super) outcome: Option<Arc<OwnedBuf>>,
 }
@@ -121,7 +124,7 @@ impl Schedule {
 
     /// The operation as one that is started again and again: see [`Running::start_again`].
     pub fn repeated(mut self) -> Arc<Self> {
-        self.0.tag = Label::without(self.0.tag);
+        self.0.tag = Label::again(self.0.tag);
         self.into()
     }
 }

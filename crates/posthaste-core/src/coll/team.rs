@@ -3,9 +3,10 @@
 //! What must stay true: all members count the collective operations of a team alike (MPI-5.0 §6.14: they call
 //! them in the same order), so the count separates the messages of one operation from those of the next.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use crate::coll::board::Boards;
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::ids::{ContextId, Peer};
@@ -17,6 +18,8 @@ pub struct Team {
     group: Arc<Group>,
     rank: u32,
     oversubscribed: bool,
+    /// Boards, where the members share CPUs of one host.
+    boards: OnceLock<Arc<Boards>>,
     sequence: AtomicU32,
     serial: u64,
 }
@@ -28,7 +31,8 @@ impl Team {
     /// The team of `group` in a context, seen by its member with the given rank.
     pub fn new(context: ContextId, group: Arc<Group>, rank: u32, oversubscribed: bool) -> Self {
         let serial = TEAMS.fetch_add(1, Ordering::Relaxed);
-        Self { context, group, rank, oversubscribed, sequence: AtomicU32::new(0), serial }
+        let (boards, sequence) = (OnceLock::new(), AtomicU32::new(0));
+        Self { context, group, rank, oversubscribed, boards, sequence, serial }
     }
 
     /// A number that no other team of this process has or had.
@@ -69,6 +73,15 @@ impl Team {
     /// Says whether members share CPUs; every member must say the same.
     pub fn set_oversubscribed(&mut self, oversubscribed: bool) {
         self.oversubscribed = oversubscribed;
+    }
+
+    /// All members are on one host, where they share CPUs: what goes to several may go on one of these boards.
+    pub fn share_boards(&self, boards: &Arc<Boards>) {
+        self.boards.get_or_init(|| boards.clone());
+    }
+
+    pub(super) fn boards(&self) -> Option<&Arc<Boards>> {
+        self.boards.get()
     }
 
     /// The number of the next collective operation.

@@ -8,12 +8,14 @@
 use std::cell::{Cell, LazyCell};
 use std::sync::Arc;
 
+use posthaste_os::heap::Heap;
 use posthaste_os::mem::{Sink, Source};
+use posthaste_os::node::Node;
 use posthaste_os::simulated_device::SimulatedDevice;
 
 use crate::buffer::UserBuf;
 use crate::buffer::device::testing::simulated;
-use crate::coll::{self, Blocks, Operand, Reduced, Schedule, Team, TypedBlocks, Walk};
+use crate::coll::{self, Blocks, Boards, Operand, Reduced, Schedule, Team, TypedBlocks, Walk};
 use crate::config::Config;
 use crate::datatype::Datatype;
 use crate::error::{ErrorClass, Result};
@@ -38,6 +40,8 @@ const SIZES: [u32; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
 thread_local! {
     /// One for each test.
     static DEVICE: LazyCell<Arc<SimulatedDevice>> = LazyCell::new(|| simulated(5, 0));
+    static BOARDS: LazyCell<Arc<Boards>> =
+        LazyCell::new(|| Boards::new(Heap::new(&Node::create(1).expect("memory"), 0), 1));
     static BUFFERS: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -231,7 +235,12 @@ impl Room {
 
 fn teams(context: ContextId, n: u32, oversubscribed: bool) -> Vec<Team> {
     let group = Arc::new(Group::range(0, n));
-    (0..n).map(|rank| Team::new(context, group.clone(), rank, oversubscribed)).collect()
+    let teams: Vec<Team> =
+        (0..n).map(|rank| Team::new(context, group.clone(), rank, oversubscribed)).collect();
+    // Who has boards and who has none need not agree.
+    let with_boards = teams.iter().step_by(2).filter(|_| oversubscribed);
+    BOARDS.with(|boards| with_boards.for_each(|team| team.share_boards(boards)));
+    teams
 }
 
 /// All sizes, oversubscribed and not, in all weathers.

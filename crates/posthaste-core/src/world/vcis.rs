@@ -22,7 +22,18 @@ use crate::pt2pt::{Engine, revoked};
 use crate::request::table;
 use crate::runtime::Entered;
 use crate::wait::Awaited;
-use crate::world::World;
+use crate::world::{Common, World};
+
+impl Common {
+    /// Where all members of a communicator of rank `me` are on its host, several may copy from one board.
+    pub(super) fn share_boards(&self, me: u32, comm: &Comm) {
+        let (Some(boards), nodes) = (&self.boards, &self.nodes) else { return };
+        let is_here = |peer: Peer| peer.0 < nodes.size() && nodes.leader(peer.0) == nodes.leader(me);
+        if comm.size() as usize <= self.node.ranks() && comm.group().peers().all(is_here) {
+            comm.share_boards(boards);
+        }
+    }
+}
 
 impl World {
     /// The first VCI, for what belongs to no communicator.
@@ -133,6 +144,7 @@ impl World {
     /// This process looks after the VCI of a new communicator from now on.
     pub fn joins(&self, comm: &Arc<Comm>) {
         self.common.abroad.connects(comm);
+        self.common.share_boards(self.rank(), comm);
         self.runtime.open(comm.context().vci());
         let Vci { engine, methods, .. } = &mut *self.vci_of(comm);
         comm.make_known(engine);
