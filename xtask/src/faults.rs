@@ -125,6 +125,11 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             bench.survivors(&bench.survive, ranks, &[(name, value)]).map(drop)
         });
     }
+    for (hosts, ranks, left) in [("a:1,b:1", 2, 1), ("a:2,b:2", 4, 2), ("a:2,b:2,c:1", 5, 4)] {
+        tally.test(&format!("faults: one of the hosts {hosts} is lost, and the others go on"), || {
+            bench.a_host_that_is_lost(project, hosts, ranks, left)
+        });
+    }
     for (ranks, maps) in [(2, "1"), (3, "1"), (3, "0"), (4, "0")] {
         let name =
             format!("faults: {ranks} ranks of which one is killed in epochs of windows, mapped: {maps}");
@@ -304,6 +309,25 @@ impl<'a> Bench<'a> {
             watch.nothing_left()?;
         }
         Ok(())
+    }
+
+    /// A host is lost, and the job is asked not to end: its ranks are lost to those of the others, which go on.
+    fn a_host_that_is_lost(&self, project: &Project, hosts: &str, ranks: usize, left: usize) -> Fallible {
+        let watch = Watch::begin();
+        let program = ctests::helper(project, self.mpi, "fault", "host_lost")?;
+        let job = self.mpi.plain().args(["-continue-on-loss", "-launcher", "fork", "-hosts", hosts]);
+        let job = watch.mark(job.args(["-n", &ranks.to_string()])).arg(&program);
+        let outcome = job.arg(left.to_string()).limit(60).run()?;
+        let went_on = outcome.stdout.matches(&format!("goes on, one of {left}")).count();
+        let says = outcome.stderr.contains("the connection to") && outcome.stderr.contains("was lost");
+        if outcome.code() != 1 || went_on != left || !says {
+            return Err(format!(
+                "exit code 1, a sentence and {left} ranks that go on were expected\n{}{}",
+                outcome.stdout,
+                outcome.complaint()
+            ));
+        }
+        watch.nothing_left()
     }
 
     /// An example in which two of four ranks are killed.

@@ -251,13 +251,18 @@ impl<'a> Jobs<'a> {
                 for &rank in &ranks {
                     self.note_end(job, rank);
                 }
+                if let Some(&rank) = ranks.first().filter(|_| self.entries[job].running > 0) {
+                    // Where the job goes on, nobody may wait for it.
+                    let gone = Gone { rank, pid: None, host: fault.host.clone() };
+                    self.order_job(job, Order::Gone(gone));
+                }
                 let ranks = ranks.into_iter().map(|rank| first + rank).collect();
                 Report::Down { ranks, fault: in_family(fault) }
             }
             Report::Ended { rank, pid, host, how } => {
                 let is_first = self.note_end(job, rank);
                 if is_first && self.entries[job].running > 0 {
-                    self.order_job(job, Order::Gone(Gone { rank, pid, host: host.clone() }));
+                    self.order_job(job, Order::Gone(Gone { rank, pid: Some(pid), host: host.clone() }));
                 }
                 Report::Ended { rank: first + rank, pid, host, how }
             }

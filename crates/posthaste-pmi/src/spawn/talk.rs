@@ -136,7 +136,8 @@ pub(crate) struct Fault {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Gone {
     pub(crate) rank: u32,
-    pub(crate) pid: i32,
+    /// Unknown where its whole host is out of reach.
+    pub(crate) pid: Option<i32>,
     pub(crate) host: String,
 }
 

@@ -57,7 +57,7 @@ pub(crate) enum Cause {
         missing: Option<String>,
     },
     /// A rank ended without taking part where `waiting` waits for it.
-    Stuck { rank: usize, pid: i32, host: String, waiting: usize },
+    Stuck { rank: usize, pid: Option<i32>, host: String, waiting: usize },
     /// The job took too long.
     Timeout { limit: Duration },
     /// Our standard output takes no more.
@@ -203,10 +203,14 @@ impl fmt::Display for Described<'_> {
                     _ => Ok(()),
                 }
             }
-            Cause::Stuck { rank, pid, host, waiting } => write!(
+            Cause::Stuck { rank, pid: Some(pid), host, waiting } => write!(
                 f,
                 "rank {rank} (process {pid}) on {host} has exited and rank {waiting} waits for it in MPI_Init or \
                  MPI_Finalize"
+            ),
+            Cause::Stuck { rank, pid: None, host, waiting } => write!(
+                f,
+                "rank {rank} on {host} is out of reach and rank {waiting} waits for it in MPI_Init or MPI_Finalize"
             ),
             Cause::Timeout { limit } => {
                 write!(f, "the job on {host} ran longer than its {} s and was ended", limit.as_secs_f64())

@@ -36,6 +36,8 @@ pub(crate) struct Console<'a> {
     hooks: &'a mut dyn Hooks,
     name: &'a str,
     epoll: Rc<Epoll>,
+    /// Who is lost does not end the others.
+    goes_on: bool,
     /// Which ranks have ended, or are out of reach: those of spawned jobs behind those of the first.
     ended: Vec<bool>,
     /// For each job its first rank among them.
@@ -107,6 +109,7 @@ impl<'a> Console<'a> {
             hooks,
             name,
             epoll,
+            goes_on: common.goes_on,
             ended: vec![false; common.size],
             jobs: vec![0],
             running: common.size,
@@ -318,10 +321,15 @@ impl Above for Console<'_> {
             Report::Failed(fault) => self.fail(fault),
             Report::FailedLater(fault) => drop(self.later.get_or_insert(fault)),
             Report::Down { ranks, fault } => {
+                let had_begun = ranks.iter().all(|rank| self.begun.contains_key(rank));
                 for rank in ranks {
                     self.note_end(rank);
                 }
-                self.fail(fault);
+                if self.goes_on && had_begun {
+                    self.later.get_or_insert(fault);
+                } else {
+                    self.fail(fault);
+                }
             }
             Report::InputTaken => self.watch_source(),
             Report::InputClosed => self.close_source(),
