@@ -1,15 +1,18 @@
 // ranks: 2 3 5 8
 // timeout: 120
-/* Random programs of collective operations on random nested communicators and on intercommunicators, blocking and nonblocking
- * mixed, several under way on each, ranks out of step; all results against what a naive implementation by point-to-point
- * messages gives, which runs meanwhile. Operands are affine maps, whose composition does not commute. MPI-5.0 chapter 6. */
+/* Random programs of collective operations on random nested communicators and on intercommunicators, blocking, nonblocking and
+ * persistent mixed, several under way on each, ranks out of step; all results against what a naive implementation by point-to-point
+ * messages gives, which runs meanwhile. Operands are affine maps, whose composition does not commute, or numbers to be added. For
+ * more than the usual rounds: COLL_RANDOM=ROUNDS,SEED in the environment. MPI-5.0 chapter 6. */
 #include "check.h"
 
 #include <stdint.h>
 #include <unistd.h>
 
-enum { ROUNDS = 6, STEPS = 24, LEVELS = 3, UNDER_WAY = 5 };
-enum operation { BARRIER, BCAST, ALLGATHER, ALLTOALL, ALLREDUCE, GATHER, SCATTER, REDUCE, SCAN, EXSCAN, REDUCE_SCATTER, ALLTOALLV, OPERATIONS };
+enum { ROUNDS = 6, STEPS = 30, LEVELS = 3, UNDER_WAY = 5, MOST = 64 };
+enum form { BLOCKING, NONBLOCKING, PERSISTENT };
+enum operation { BARRIER, BCAST, ALLGATHER, ALLTOALL, ALLREDUCE, GATHER, SCATTER, REDUCE, SCAN, EXSCAN, REDUCE_SCATTER_BLOCK,
+    REDUCE_SCATTER, GATHERV, SCATTERV, ALLGATHERV, ALLTOALLV, ALLTOALLW, OPERATIONS };
 
 typedef struct { uint64_t a, b; } map;
 
@@ -19,6 +22,11 @@ struct task {
     /* Elements of a block, and of all that a rank gives. */
     int n, me, root, count, length;
     map *in, *out, *all;
+    /* The operation adds numbers, of which a map has two; its operand lies where its result goes. */
+    int adds, in_place;
+    /* Of blocks that differ: counts, places in elements and in bytes. */
+    int counts[2][MOST], places[MOST], bytes[MOST];
+    MPI_Datatype types[MOST];
     MPI_Request request;
 };
 
@@ -63,42 +71,76 @@ static int block(const struct task *t, int from, int to)
     return (from + to) % (t->count + 1);
 }
 
-static void start(struct task *t, MPI_Comm comm, int blocking)
+static void start(struct task *t, MPI_Comm comm, enum form form)
 {
-#define CALL(F, I, ...) OK(blocking ? F(__VA_ARGS__) : I(__VA_ARGS__, &t->request)); break
-    int counts[4][64];
+#define CALL(X, ...)                                                            \
+    OK(form == BLOCKING      ? MPI_##X(__VA_ARGS__)                             \
+       : form == NONBLOCKING ? MPI_I##X(__VA_ARGS__, &t->request)               \
+                             : MPI_##X##_init(__VA_ARGS__, MPI_INFO_NULL, &t->request)); \
+    break
+/* The names of the nonblocking forms begin with a small letter. */
+#define MPI_IBarrier MPI_Ibarrier
+#define MPI_IBcast MPI_Ibcast
+#define MPI_IGather MPI_Igather
+#define MPI_IGatherv MPI_Igatherv
+#define MPI_IScatter MPI_Iscatter
+#define MPI_IScatterv MPI_Iscatterv
+#define MPI_IAllgather MPI_Iallgather
+#define MPI_IAllgatherv MPI_Iallgatherv
+#define MPI_IAlltoall MPI_Ialltoall
+#define MPI_IAlltoallv MPI_Ialltoallv
+#define MPI_IAlltoallw MPI_Ialltoallw
+#define MPI_IReduce MPI_Ireduce
+#define MPI_IAllreduce MPI_Iallreduce
+#define MPI_IScan MPI_Iscan
+#define MPI_IExscan MPI_Iexscan
+#define MPI_IReduce_scatter MPI_Ireduce_scatter
+#define MPI_IReduce_scatter_block MPI_Ireduce_scatter_block
     map *in = t->in, *out = t->out;
+    int v = t->operation == GATHERV || t->operation == SCATTERV || t->operation == ALLGATHERV, n = t->adds ? 2 * t->count : t->count;
+    MPI_Datatype type = t->adds ? MPI_UINT64_T : map_type;
+    MPI_Op op = t->adds ? MPI_SUM : compose;
+    const void *operand = t->in_place ? MPI_IN_PLACE : (void *)in;
+    if (t->in_place) memcpy(out, in, (size_t)t->count * sizeof *in);
     for (int r = 0; r < t->n; r++) {
-        counts[0][r] = block(t, t->me, r), counts[2][r] = block(t, r, t->me);
-        counts[1][r] = counts[3][r] = r * t->count;
+        t->counts[0][r] = v ? block(t, r, 0) : block(t, t->me, r), t->counts[1][r] = block(t, r, t->me);
+        if (t->operation == REDUCE_SCATTER) t->counts[0][r] = n;
+        t->places[r] = r * t->count, t->bytes[r] = r * t->count * (int)sizeof *in, t->types[r] = map_type;
     }
+    int mine = t->counts[0][t->me], *counts = t->counts[0], *theirs = t->counts[1], *at = t->places;
     t->request = MPI_REQUEST_NULL;
     switch (t->operation) {
-    case BARRIER: CALL(MPI_Barrier, MPI_Ibarrier, comm);
+    case BARRIER: CALL(Barrier, comm);
     case BCAST:
         if (t->me == t->root) memcpy(out, in, (size_t)t->count * sizeof *in);
-        CALL(MPI_Bcast, MPI_Ibcast, out, t->count, map_type, t->root, comm);
-    case GATHER: CALL(MPI_Gather, MPI_Igather, in, t->count, map_type, out, t->count, map_type, t->root, comm);
-    case SCATTER: CALL(MPI_Scatter, MPI_Iscatter, in, t->count, map_type, out, t->count, map_type, t->root, comm);
-    case ALLGATHER: CALL(MPI_Allgather, MPI_Iallgather, in, t->count, map_type, out, t->count, map_type, comm);
-    case ALLTOALL: CALL(MPI_Alltoall, MPI_Ialltoall, in, t->count, map_type, out, t->count, map_type, comm);
-    case REDUCE: CALL(MPI_Reduce, MPI_Ireduce, in, out, t->count, map_type, compose, t->root, comm);
-    case ALLREDUCE: CALL(MPI_Allreduce, MPI_Iallreduce, in, out, t->count, map_type, compose, comm);
-    case SCAN: CALL(MPI_Scan, MPI_Iscan, in, out, t->count, map_type, compose, comm);
-    case EXSCAN: CALL(MPI_Exscan, MPI_Iexscan, in, out, t->count, map_type, compose, comm);
-    case REDUCE_SCATTER:
-        CALL(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, in, out, t->count, map_type, compose, comm);
-    default:
-        /* The lists must stay as they are until a nonblocking operation is over, so this one never is. */
-        OK(MPI_Alltoallv(in, counts[0], counts[1], map_type, out, counts[2], counts[3], map_type, comm));
+        CALL(Bcast, out, t->count, map_type, t->root, comm);
+    case GATHER: CALL(Gather, in, t->count, map_type, out, t->count, map_type, t->root, comm);
+    case SCATTER: CALL(Scatter, in, t->count, map_type, out, t->count, map_type, t->root, comm);
+    case ALLGATHER: CALL(Allgather, in, t->count, map_type, out, t->count, map_type, comm);
+    case ALLTOALL: CALL(Alltoall, in, t->count, map_type, out, t->count, map_type, comm);
+    case REDUCE: CALL(Reduce, in, out, n, type, op, t->root, comm);
+    case ALLREDUCE: CALL(Allreduce, operand, out, n, type, op, comm);
+    case SCAN: CALL(Scan, operand, out, n, type, op, comm);
+    case EXSCAN: CALL(Exscan, operand, out, n, type, op, comm);
+    case REDUCE_SCATTER_BLOCK: CALL(Reduce_scatter_block, in, out, n, type, op, comm);
+    case REDUCE_SCATTER: CALL(Reduce_scatter, in, out, counts, type, op, comm);
+    case GATHERV: CALL(Gatherv, in, mine, map_type, out, counts, at, map_type, t->root, comm);
+    case SCATTERV: CALL(Scatterv, in, counts, at, map_type, out, mine, map_type, t->root, comm);
+    case ALLGATHERV: CALL(Allgatherv, in, mine, map_type, out, counts, at, map_type, comm);
+    case ALLTOALLV: CALL(Alltoallv, in, counts, at, map_type, out, theirs, at, map_type, comm);
+    default: CALL(Alltoallw, in, counts, t->bytes, t->types, out, theirs, t->bytes, t->types, comm);
     }
+    if (form == PERSISTENT) OK(MPI_Start(&t->request));
 }
 
 /* The composition of what ranks first to last have given as element i. */
 static map folded(const struct task *t, int first, int last, int i)
 {
     map value = t->all[first * t->length + i];
-    for (int r = first + 1; r <= last; r++) value = composed(value, t->all[r * t->length + i]);
+    for (int r = first + 1; r <= last; r++) {
+        map next = t->all[r * t->length + i];
+        value = t->adds ? (map){value.a + next.a, value.b + next.b} : composed(value, next);
+    }
     return value;
 }
 
@@ -106,6 +148,7 @@ static void finish(struct task *t)
 {
     int n = t->n, count = t->count, me = t->me, is_root = me == t->root;
     OK(MPI_Wait(&t->request, MPI_STATUS_IGNORE));
+    if (t->request != MPI_REQUEST_NULL) OK(MPI_Request_free(&t->request));
 #define GAVE(r, i) t->all[(r) * t->length + (i)]
 #define IS(at, expected)                                                                                            \
     do {                                                                                                            \
@@ -117,20 +160,22 @@ static void finish(struct task *t)
         if (t->operation == BCAST) IS(i, GAVE(t->root, i));
         if (t->operation == SCATTER) IS(i, GAVE(t->root, me * count + i));
         if (t->operation == ALLREDUCE || (t->operation == REDUCE && is_root)) IS(i, folded(t, 0, n - 1, i));
+        if (t->operation == SCATTERV && i < block(t, me, 0)) IS(i, GAVE(t->root, me * count + i));
         if (t->operation == SCAN) IS(i, folded(t, 0, me, i));
         if (t->operation == EXSCAN && me > 0) IS(i, folded(t, 0, me - 1, i));
-        if (t->operation == REDUCE_SCATTER) IS(i, folded(t, 0, n - 1, me * count + i));
+        if (t->operation == REDUCE_SCATTER || t->operation == REDUCE_SCATTER_BLOCK) IS(i, folded(t, 0, n - 1, me * count + i));
         for (int r = 0; r < n; r++) {
             if (t->operation == ALLGATHER || (t->operation == GATHER && is_root)) IS(r * count + i, GAVE(r, i));
             if (t->operation == ALLTOALL) IS(r * count + i, GAVE(r, me * count + i));
-            if (t->operation == ALLTOALLV && i < block(t, r, me)) IS(r * count + i, GAVE(r, me * count + i));
+            if ((t->operation == ALLGATHERV || (t->operation == GATHERV && is_root)) && i < block(t, r, 0)) IS(r * count + i, GAVE(r, i));
+            if ((t->operation == ALLTOALLV || t->operation == ALLTOALLW) && i < block(t, r, me)) IS(r * count + i, GAVE(r, me * count + i));
         }
     }
     free(t->in), free(t->out), free(t->all);
     memset(t, 0, sizeof *t);
 }
 
-static void prepare(struct task *t, MPI_Comm comm, int inter, unsigned operation, unsigned root, int count)
+static void prepare(struct task *t, MPI_Comm comm, int inter, unsigned operation, unsigned root, int count, int adds, int in_place)
 {
     OK(MPI_Comm_rank(comm, &t->me));
     if (inter) OK(MPI_Comm_remote_size(comm, &t->n));
@@ -139,6 +184,10 @@ static void prepare(struct task *t, MPI_Comm comm, int inter, unsigned operation
     t->operation = (enum operation)(inter ? (operation % 2 ? ALLGATHER : ALLREDUCE) : operation);
     t->root = (int)root % t->n;
     t->count = count;
+    int reduces = t->operation == REDUCE || t->operation == ALLREDUCE || t->operation == SCAN || t->operation == EXSCAN ||
+                  t->operation == REDUCE_SCATTER || t->operation == REDUCE_SCATTER_BLOCK;
+    t->adds = adds && reduces;
+    t->in_place = in_place && !inter && (t->operation == ALLREDUCE || t->operation == SCAN || t->operation == EXSCAN);
     t->length = inter ? count : t->n * count;
     t->in = malloc((size_t)t->length * sizeof(map)), t->out = calloc((size_t)(t->n * count), sizeof(map));
     t->all = malloc((size_t)(t->length * t->n) * sizeof(map));
@@ -147,7 +196,7 @@ static void prepare(struct task *t, MPI_Comm comm, int inter, unsigned operation
 
 static void one_round(void)
 {
-    static const int counts[] = {1, 1, 2, 5, 40, 200, 900};
+    static const int counts[] = {1, 1, 2, 5, 40, 200, 900, 900, 5000};
     MPI_Comm comms[LEVELS + 1], shadows[LEVELS + 1], half;
     struct task tasks[UNDER_WAY] = {0};
     int comms_used = 0, half_rank;
@@ -168,15 +217,16 @@ static void one_round(void)
     for (int level = 0; level < comms_used; level++) OK(MPI_Comm_dup(comms[level], &shadows[level]));
 
     for (int step = 0; step < STEPS; step++) {
-        int level = (int)draw((unsigned)comms_used), at = (int)draw(UNDER_WAY), blocking = draw(3) == 0;
+        int level = (int)draw((unsigned)comms_used), at = (int)draw(UNDER_WAY), adds = draw(2), in_place = draw(2);
+        enum form form = (enum form)draw(3);
         unsigned operation = draw(OPERATIONS), root = draw(64), late = draw(16), early_naive = draw(2);
         int count = counts[draw(sizeof counts / sizeof *counts)];
         struct task *t = &tasks[at];
         if (t->in) finish(t);
-        prepare(t, comms[level], level == LEVELS, operation, root, count);
+        prepare(t, comms[level], level == LEVELS, operation, root, count, adds, in_place);
         if ((int)late == rank) usleep(300);
         if (early_naive) naive(t, shadows[level]);
-        start(t, comms[level], blocking);
+        start(t, comms[level], form);
         if (!early_naive) naive(t, shadows[level]);
     }
     for (int at = UNDER_WAY - 1; at >= 0; at--)
@@ -194,8 +244,11 @@ int main(int argc, char **argv)
     OK(MPI_Type_contiguous(2, MPI_UINT64_T, &map_type));
     OK(MPI_Type_commit(&map_type));
     OK(MPI_Op_create(compose_all, 0, &compose));
-    for (int round = 0; round < ROUNDS; round++) {
-        state = 88172645463325252ull + 977 * (unsigned)round;
+    const char *asked = getenv("COLL_RANDOM");
+    int rounds = ROUNDS, seed = 0;
+    if (asked) sscanf(asked, "%d,%d", &rounds, &seed);
+    for (int round = 0; round < rounds; round++) {
+        state = 88172645463325252ull + 977 * (unsigned)(round + seed);
         one_round();
     }
     OK(MPI_Op_free(&compose));
