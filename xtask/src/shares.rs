@@ -56,6 +56,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         });
     }
     tally.test("shares: two faces of the C library and a Rust program", || shares.two_faces(project));
+    tally.test("shares: two faces of the C library in the global scope", || shares.rivals(project));
     tally.test("shares: a copy of another build is refused by a sentence", || shares.other_build());
     tally.test("shares: an allocator of its own is refused by a sentence", || shares.other_allocator());
 }
@@ -111,6 +112,27 @@ impl Shares<'_> {
             self.works(job.args([open, close]))?;
         }
         Ok(())
+    }
+
+    /// A program that is linked to one face says so when the other is loaded, which it does before MPI begins and after.
+    fn rivals(&self, project: &Project) -> Fallible {
+        let library = project.folder("face/lib")?.join("libmpi.so.12");
+        let files = [&self.library, &library].map(|file| file.to_string_lossy().into_owned());
+        for (preloaded, order) in [(true, "before"), (false, "inside")] {
+            let program = crate::ctests::helper(project, self.mpi, "shares", "rivals")?;
+            let job = self.mpi.alone(&program).limit(20).arg(order);
+            let job = if preloaded { job.env("LD_PRELOAD", &library) } else { job.arg(&library) };
+            let said = job.succeed()?;
+            let (first, other) = if preloaded { (1, 0) } else { (0, 1) };
+            let sentence = format!("{} takes the calls that are meant for {}", files[first], files[other]);
+            if said.stderr.matches(&sentence).count() == 0 {
+                return Err(format!("{sentence:?} was expected\n{}", said.complaint()));
+            }
+        }
+        let alone =
+            self.mpi.alone(&crate::ctests::helper(project, self.mpi, "shares", "rivals")?).arg("inside");
+        let said = alone.limit(20).succeed()?;
+        if said.stderr.is_empty() { Ok(()) } else { Err(said.complaint()) }
     }
 
     /// Both builds and both files are named.

@@ -27,6 +27,7 @@ pub mod ids;
 pub mod named;
 pub mod peers;
 pub mod error;
+pub mod rivals;
 pub mod config;
 pub mod explain;
 pub mod trace;

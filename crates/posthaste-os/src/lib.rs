@@ -28,6 +28,7 @@ pub mod pool;
 pub mod process;
 pub mod resources;
 pub mod ring;
+pub mod scope;
 #[cfg(not(loom))]
 pub mod simulated_device;
 pub mod slot;

@@ -7,6 +7,7 @@ use std::thread;
 
 use posthaste_core::error::{Error, ErrorClass, Result, say};
 use posthaste_core::instance::Job;
+use posthaste_core::rivals;
 
 use crate::abi::constants::{
     MPI_COMM_SELF, MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_SUCCESS,
@@ -162,6 +163,7 @@ fn number_of(level: ThreadLevel) -> c_int {
 fn start(required: ThreadLevel) -> Result<()> {
     match life() {
         Life::Before => {
+            rivals::look();
             let library = library::start(required)?;
             memory::learn_sizes(library.world.vci().engine.config.check_types);
             // Who cannot meet them has not been initialised.
