@@ -11,7 +11,8 @@
 //! ```
 //!
 //! The tree is a binomial one of those that a process does not know to be lost, in the order of their ranks: without a loss
-//! each process sends one message for each edge of the tree and direction, 2 log2(n) at most. The news of a loss goes along all edges,
+//! each process sends one message for each edge of the tree and direction, 2 log2(n) at most. Where processes share CPUs it is a flat one, in
+//! which all but those with others below them run once. The news of a loss goes along all edges,
 //! once in each direction at most, so everything takes a multiple of log2(n) rounds (`rounds_tests`). A contribution says which processes
 //! its sender knows to be lost, and counts only where the same are known, so that both have the same tree.
 //!
@@ -90,11 +91,21 @@ pub enum Message {
 /// A message and the rank that it goes to.
 pub type Outgoing = (u32, Message);
 
+/// The shape of the tree: the same for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tree {
+    /// log2(n) rounds, and as many messages of one process at most in each direction.
+    Binomial,
+    /// As many below one as this says.
+    Flat(u32),
+}
+
 /// One process's part in an agreement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Agreement {
     rank: u32,
     size: u32,
+    tree: Tree,
     own: Option<Contribution>,
     lost: BTreeSet<u32>,
     /// What came from those below, in the tree of those that are left.
@@ -106,10 +117,10 @@ pub struct Agreement {
 
 impl Agreement {
     /// The part of the process `rank` of `size`, which has not contributed yet, and knows that some ranks are lost.
-    pub fn new(rank: u32, size: u32, lost: impl IntoIterator<Item = u32>) -> Self {
+    pub fn new(rank: u32, size: u32, tree: Tree, lost: impl IntoIterator<Item = u32>) -> Self {
         let lost = lost.into_iter().filter(|other| *other < size && *other != rank).collect();
         let heard = BTreeMap::new();
-        Self { rank, size, own: None, lost, heard, has_reported: false, decided: None }
+        Self { rank, size, tree, own: None, lost, heard, has_reported: false, decided: None }
     }
 
     /// The decision, once there is one.
@@ -231,16 +242,30 @@ impl Agreement {
 
     fn above(&self) -> Option<u32> {
         let place = self.place();
-        (place > 0).then(|| self.at(place & (place - 1)))
+        let above = match self.tree {
+            Tree::Binomial => place & place.wrapping_sub(1),
+            Tree::Flat(most) => place.wrapping_sub(1) / most,
+        };
+        (place > 0).then(|| self.at(above))
     }
 
     /// The one with most below it comes first: it has most to pass on.
     fn below(&self) -> impl Iterator<Item = u32> {
-        let (place, left) = (self.place(), self.left());
-        // As far as there are bits below the lowest one of the place, and places for them.
-        let bits = if place == 0 { u32::BITS } else { place.trailing_zeros() };
-        let room = (left - place).saturating_sub(1).checked_ilog2().map_or(0, |bit| bit + 1);
-        (0..bits.min(room)).rev().map(move |bit| self.at(place + (1 << bit)))
+        let (place, left, tree) = (self.place(), self.left(), self.tree);
+        let behind = left.saturating_sub(place + 1);
+        let count = match tree {
+            // As far as there are bits below the lowest one of the place, and places for them.
+            Tree::Binomial => {
+                let bits = if place == 0 { u32::BITS } else { place.trailing_zeros() };
+                bits.min(behind.checked_ilog2().map_or(0, |bit| bit + 1))
+            }
+            Tree::Flat(most) => left.saturating_sub(place.saturating_mul(most).saturating_add(1)).min(most),
+        };
+        let child = move |number: u32| match tree {
+            Tree::Binomial => place + (1 << number),
+            Tree::Flat(most) => place * most + 1 + number,
+        };
+        (0..count).rev().map(move |number| self.at(child(number)))
     }
 }
 

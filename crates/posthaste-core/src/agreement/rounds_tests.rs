@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Agreement, Contribution, Message};
+use super::{Agreement, Contribution, Message, Tree};
 
 struct Rounds {
     parts: Vec<Agreement>,
@@ -13,7 +13,7 @@ struct Rounds {
 
 impl Rounds {
     fn new(n: u32) -> Self {
-        let parts = (0..n).map(|rank| Agreement::new(rank, n, [])).collect();
+        let parts = (0..n).map(|rank| Agreement::new(rank, n, Tree::Binomial, [])).collect();
         Self { parts, unsent: vec![VecDeque::new(); n as usize], sent: 0 }
     }
 

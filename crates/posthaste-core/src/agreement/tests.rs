@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use super::{Agreement, Common, Contribution, Decision, Message};
+use super::{Agreement, Common, Contribution, Decision, Message, Tree};
+
+/// Both shapes: of the flat one few below each other already make two levels.
+const TREES: [Tree; 2] = [Tree::Binomial, Tree::Flat(3)];
 
 /// What a rank contributes: it has acknowledged that rank 0 is lost, and that it is itself.
 fn contribution(flags: i32, rank: usize) -> Contribution {
@@ -35,8 +38,8 @@ enum Event {
 }
 
 impl Job {
-    fn new(n: usize) -> Self {
-        let part = |rank| Agreement::new(rank as u32, n as u32, []);
+    fn new(n: usize, tree: Tree) -> Self {
+        let part = |rank| Agreement::new(rank as u32, n as u32, tree, []);
         Self {
             parts: (0..n).map(part).collect(),
             // Each lacks a bit of its own.
@@ -184,8 +187,10 @@ fn explore(mut first: Job, ends: usize) -> usize {
 #[test]
 fn two_and_three_agree_in_every_order_of_events_whoever_ends_when() {
     for (n, ends) in [(2, 1), (3, 2)] {
-        let states = explore(Job::new(n), ends);
-        assert!(states > 10 * n, "{n} ranks: {states} states");
+        for tree in [Tree::Binomial, Tree::Flat(1)] {
+            let states = explore(Job::new(n, tree), ends);
+            assert!(states > 10 * n, "{n} ranks: {states} states");
+        }
     }
 }
 
@@ -193,11 +198,12 @@ fn two_and_three_agree_in_every_order_of_events_whoever_ends_when() {
 /// with checks takes a minute.)
 #[test]
 fn four_agree_in_every_order_of_events_whoever_ends_when() {
-    let mut job = Job::new(4);
-    (0..4).for_each(|rank| job.happens(Event::Contribute(rank)));
-    let states = explore(job, 1);
-    println!("{states}");
-    assert!(states > 1000, "{states} states");
+    for tree in TREES {
+        let mut job = Job::new(4, tree);
+        (0..4).for_each(|rank| job.happens(Event::Contribute(rank)));
+        let states = explore(job, 1);
+        assert!(states > 1000, "{tree:?}: {states} states");
+    }
 }
 
 /// Numbers that look random, from a seed.
@@ -212,7 +218,7 @@ impl Random {
 
 /// Runs in an order that the seed chooses; `ends` are the processes that end, each before the event of a number.
 fn run(n: usize, seed: u64, ends: &[(usize, usize)]) -> (Job, usize) {
-    let (mut job, mut random) = (Job::new(n), Random(seed));
+    let (mut job, mut random) = (Job::new(n, TREES[seed as usize % 2]), Random(seed));
     for step in 0.. {
         for (rank, _) in ends.iter().filter(|(_, at)| *at == step) {
             job.ends(*rank);
@@ -270,7 +276,7 @@ fn many_agree_whoever_ends() {
 #[test]
 fn without_a_loss_nobody_sends_more_than_its_edges() {
     for n in 1..70 {
-        let (job, _) = seeded(n, n as u64, &[]);
+        let (job, _) = seeded(n, 2 * n as u64, &[]);
         let most = 2 * n.next_power_of_two().ilog2() as usize;
         assert!(job.sent.iter().all(|sent| *sent <= most), "{n} ranks: {:?}", job.sent);
         assert_eq!(job.sent.iter().sum::<usize>(), 2 * (n - 1));
@@ -279,7 +285,7 @@ fn without_a_loss_nobody_sends_more_than_its_edges() {
 
 #[test]
 fn losses_that_are_known_before_take_no_part() {
-    let mut part = Agreement::new(2, 4, [0, 1, 3, 9, 2]);
+    let mut part = Agreement::new(2, 4, Tree::Binomial, [0, 1, 3, 9, 2]);
     assert!(part.contribute(contribution(6, 2)).is_empty());
     let decision = part.decision().expect("the only one left");
     assert_eq!((decision.common.flags, &decision.lost[..]), (6, &[0, 1, 3][..]));
@@ -287,7 +293,7 @@ fn losses_that_are_known_before_take_no_part() {
 
 #[test]
 fn what_cannot_be_is_not_taken() {
-    let mut part = Agreement::new(0, 2, []);
+    let mut part = Agreement::new(0, 2, Tree::Binomial, []);
     let common = Common { flags: 1, acknowledged: true };
     let theirs = || Message::Contribution { common, decided: None, lost: Vec::new() };
     assert!(part.contribute(contribution(3, 0)).is_empty());

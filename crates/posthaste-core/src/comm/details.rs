@@ -104,6 +104,11 @@ impl Known {
         Self([(context, users.clone()), (context.partitioned(), users), (context.collective(), collective)])
     }
 
+    /// Says whether they share CPUs.
+    pub(super) fn set_crowded(&self, crowded: bool) {
+        self.0[2].1.set_crowded(crowded);
+    }
+
     /// Who point-to-point messages go to and come from.
     #[inline(always)]
     pub(super) fn users(&self) -> &Membership {

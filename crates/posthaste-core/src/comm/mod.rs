@@ -87,6 +87,7 @@ impl Comm {
         let all = remote.as_ref().map_or(&team, |remote| remote.bridge.team());
         let (users, everybody) = ((target, team.rank()), (all.group(), all.rank()));
         let known = Known::new(team.context(), &details, users, everybody);
+        known.set_crowded(all.is_oversubscribed());
         Self { team, remote, details, known }
     }
 
@@ -114,6 +115,7 @@ impl Comm {
     /// Says whether the members share CPUs; every member must say the same.
     pub fn set_oversubscribed(&mut self, oversubscribed: bool) {
         self.team.set_oversubscribed(oversubscribed);
+        self.known.set_crowded(oversubscribed);
     }
 
     /// The other side of an intercommunicator.

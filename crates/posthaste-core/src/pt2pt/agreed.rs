@@ -104,7 +104,7 @@ impl Series {
         let Self { members, parts, .. } = self;
         parts.entry(serial).or_insert_with(|| {
             let lost = losses.among(members.group()).filter_map(|peer| members.group().rank_of(peer));
-            Agreement::new(members.own() as u32, members.group().size(), lost)
+            Agreement::new(members.own() as u32, members.group().size(), members.tree(), lost)
         })
     }
 }

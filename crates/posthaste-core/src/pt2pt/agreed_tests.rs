@@ -141,6 +141,7 @@ fn know(vci: &mut Vci, me: usize, n: usize) {
 /// It knows the same members by another communicator.
 fn know_as(context: ContextId, vci: &mut Vci, me: usize, n: usize) -> Arc<Membership> {
     let members = Membership::new(Name::default(), Arc::new(Group::range(0, n as u32)), me as i32);
+    members.set_crowded(n % 2 == 1);
     let Vci { engine, methods, .. } = vci;
     for context in [context, context.collective(), context.partitioned()] {
         engine.contexts.learn(context, members.clone(), &engine.matching, &engine.requests);

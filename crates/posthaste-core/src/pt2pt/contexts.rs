@@ -7,12 +7,16 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::agreement::Tree;
 use crate::error::{Error, ErrorClass, Result};
 use crate::explain::names;
 use crate::group::Group;
 use crate::ids::{ANY_SOURCE, ContextId, IdMap, IdSet, Peer};
 use crate::pt2pt::Matching;
 use crate::request::{State, Table};
+
+/// Members below one in the tree of an agreement where they share CPUs, as in collective operations (`coll::choose`).
+const CROWDED_RADIX: u32 = 64;
 
 /// The name of a communicator, which its user may change.
 pub type Name = Arc<Mutex<String>>;
@@ -26,6 +30,8 @@ pub struct Membership {
     own: i32,
     freed: AtomicBool,
     revoked: AtomicBool,
+    /// Its members share CPUs; all of them say so, or none.
+    is_crowded: AtomicBool,
     /// How many ranks are the processes of the same number, starting at 0; none once it is revoked, so that a call that looks
     /// for a rank there looks at nothing else.
     identity: AtomicU32,
@@ -41,6 +47,7 @@ impl Membership {
             own,
             freed: AtomicBool::new(false),
             revoked: AtomicBool::new(false),
+            is_crowded: AtomicBool::new(false),
             identity,
         })
     }
@@ -49,6 +56,17 @@ impl Membership {
     #[inline(always)]
     pub fn identity(&self) -> u32 {
         self.identity.load(Ordering::Relaxed)
+    }
+
+    /// Says that its members share CPUs; all have to say so.
+    pub fn set_crowded(&self, crowded: bool) {
+        // SYNC: nothing is read on account of it.
+        self.is_crowded.store(crowded, Ordering::Relaxed);
+    }
+
+    /// The tree by which its members agree.
+    pub fn tree(&self) -> Tree {
+        if self.is_crowded.load(Ordering::Relaxed) { Tree::Flat(CROWDED_RADIX) } else { Tree::Binomial }
     }
 
     /// The communicator is revoked.
