@@ -24,6 +24,7 @@ use posthaste_pmi::spawning::{PARENTS_PORT, Spawning, Spec};
 use super::{Way, World};
 use crate::comm::Comm;
 use crate::error::{Error, ErrorClass, Result};
+use crate::meeting::further_hints;
 use crate::progress::Vci;
 use crate::wait::Awaited;
 use crate::world::wireup;
@@ -102,6 +103,7 @@ impl World {
     }
 
     fn start_at_port(&self, call: &'static str, mut specs: Vec<Spec>) -> Result<((String, u32), Vec<i32>)> {
+        specs.iter_mut().try_for_each(further_hints)?;
         let port = self.open_port()?;
         let request = Spawning { specs, preput: vec![(PARENTS_PORT.into(), port.clone())] };
         match self.wait_for_start(call, &request) {
