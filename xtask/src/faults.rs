@@ -345,9 +345,10 @@ impl<'a> Bench<'a> {
         let job = watch.mark(self.job_that_goes_on(3, way)).arg(&self.inter_lost).arg(how);
         let outcome = job.limit(60).run()?;
         let went_on = ["first", "second"].map(|group| outcome.stdout.matches(group).count());
-        if outcome.code() != 137 || went_on != [2, 2] {
+        let named = outcome.stderr.matches("rank 1 (process ").count();
+        if outcome.code() != 137 || went_on != [2, 2] || named != 2 {
             return Err(format!(
-                "exit code 137 was expected, and two of each group that go on\n{}{}",
+                "exit code 137 was expected, two of each group that go on, and the names of both lost ones\n{}{}",
                 outcome.stdout,
                 outcome.complaint()
             ));
