@@ -11,8 +11,8 @@
 
 extern char **environ;
 
-/* Starts a job of this program on so many ranks; the launcher is the one that has started this process. */
-static inline pid_t job_start(const char *ranks, const char *role, const char *port)
+/* Starts a job of this program on so many ranks, with an option or NULL; the launcher is the one that has started this process. */
+static inline pid_t job_start_with(const char *option, const char *ranks, const char *role, const char *port)
 {
     static char own[4096], launcher[4096], link[64];
     ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
@@ -22,12 +22,21 @@ static inline pid_t job_start(const char *ranks, const char *role, const char *p
     n = readlink(link, launcher, sizeof launcher - 1);
     CHECK(n > 0, "no launcher");
     launcher[n] = 0;
-    const char *arguments[] = {launcher, "-n", ranks, own, role, port, NULL};
+    const char *all[] = {launcher, option, "-n", ranks, own, role, port, NULL}, **arguments = all;
+    if (!option) {
+        arguments++;
+        arguments[0] = launcher;
+    }
     pid_t pid;
     fflush(NULL);
     int failed = posix_spawn(&pid, launcher, NULL, NULL, (char **)arguments, environ);
     CHECK(failed == 0, "starting %s: %s", launcher, strerror(failed));
     return pid;
+}
+
+static inline pid_t job_start(const char *ranks, const char *role, const char *port)
+{
+    return job_start_with(NULL, ranks, role, port);
 }
 
 /* The job must have ended well. */

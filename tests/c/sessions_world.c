@@ -3,7 +3,7 @@
 // env: POSTHASTE_INITIAL_ERRHANDLER=mpi_errors_return
 /* Sessions beside MPI_Init: begun before it by some ranks only, through it and MPI_Finalize, and after it. What belongs to
  * MPI_Init is there between it and MPI_Finalize alone. MPI-5.0 sections 11.2, 11.3 and 11.4. */
-#include "check.h"
+#include "env_check.h"
 
 static MPI_Session begin(void)
 {
@@ -47,15 +47,20 @@ int main(int argc, char **argv)
     int flag = -1, me;
     MPI_Session first, second;
     MPI_Group group;
+    MPI_Info env;
+    OK(MPI_Info_create_env(argc, argv, &env));
     /* Errors that belong to nothing go to the initial error handler, which must not be fatal here. */
     first = begin();
     OK(MPI_Group_from_session_pset(first, "mpi://WORLD", &group));
     OK(MPI_Group_rank(group, &me));
     OK(MPI_Group_free(&group));
     no_world();
+    env_is(env, argc, argv);
     if (me == 1) end(first); /* one rank has none when MPI begins */
     check_start(&argc, &argv);
     EQUAL(rank, me);
+    env_is(env, argc, argv);
+    info_is(MPI_INFO_ENV, env);
     OK(MPI_Initialized(&flag));
     EQUAL(flag, 1);
     OK(MPI_Barrier(MPI_COMM_WORLD));
@@ -68,13 +73,17 @@ int main(int argc, char **argv)
     OK(MPI_Finalize());
     OK(MPI_Finalized(&flag));
     EQUAL(flag, 1);
+    env_is(env, argc, argv);
     if (me == 0) second = begin();
     no_world();
+    env_is(env, argc, argv);
     sum(second);
     end(second);
     second = begin();
     sum(second);
     end(second);
     if (me == 0) end(begin());
+    env_is(env, argc, argv);
+    OK(MPI_Info_free(&env));
     return 0;
 }

@@ -76,10 +76,27 @@ int main(int argc, char **argv)
     OK(MPI_Comm_disconnect(&inter));
     OK(MPI_Info_free(&infos[1]));
 
-    /* What cannot be started is an error at all ranks, and says why. */
-    char *none = "/no/such/program";
-    REFUSED(MPI_Comm_spawn(none, MPI_ARGV_NULL, 1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, codes), MPI_ERR_SPAWN);
+    /* Two of three will do. */
+    MPI_Info two = hint("soft", "2");
+    OK(MPI_Comm_spawn(own, arguments, 3, two, root, MPI_COMM_WORLD, &inter, codes));
+    EQUAL(codes[0], MPI_SUCCESS);
+    EQUAL(codes[1], MPI_SUCCESS);
+    EQUAL(codes[2], MPI_ERR_SPAWN);
+    use(inter, 0);
+    OK(MPI_Comm_disconnect(&inter));
+    OK(MPI_Info_free(&two));
+
+    /* What cannot be started is an error at all ranks, which have a code for each process, and says why. */
+    char *none = "/no/such/program", *mixed[] = {own, none};
+    codes[0] = codes[1] = codes[2] = -1;
+    REFUSED(MPI_Comm_spawn(none, MPI_ARGV_NULL, me ? 2 : -1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, codes), MPI_ERR_SPAWN);
     CHECK(inter == MPI_COMM_NULL, "a communicator with nobody");
+    EQUAL(codes[0], MPI_ERR_SPAWN);
+    EQUAL(codes[1], MPI_ERR_SPAWN);
+    EQUAL(codes[2], -1);
+    infos[1] = MPI_INFO_NULL;
+    REFUSED(MPI_Comm_spawn_multiple(2, mixed, MPI_ARGVS_NULL, counts, infos, root, MPI_COMM_WORLD, &inter, codes), MPI_ERR_SPAWN);
+    EQUAL(codes[2], MPI_ERR_SPAWN);
     int code = MPI_Comm_spawn(none, MPI_ARGV_NULL, 1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, codes);
     CHECK(strstr(check_text(code), "there is no program \"/no/such/program\""), "%s", check_text(code));
     REFUSED(MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, codes), MPI_ERR_SPAWN);

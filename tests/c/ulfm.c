@@ -2,7 +2,7 @@
  * a revoked communicator refuses. What happens when ranks are killed is in fault/ulfm_lost.c. */
 // ranks: 1 2 5
 // only: posthaste
-#include "check.h"
+#include "bad_check.h"
 #include <mpi-ext.h>
 
 static MPI_Comm dup_of_world(void)
@@ -137,24 +137,37 @@ static void between_groups(void)
 
 static void wrong_arguments(MPI_Comm comm)
 {
-    int flag = 0, number = 0, length = 0;
+    int flag = 7, number = 7, length = 0;
+    MPI_Group group;
     char text[MPI_MAX_ERROR_STRING];
-    MPI_Comm made;
+    MPI_Comm made = MPI_COMM_WORLD;
     MPI_Request request;
-    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
-    REFUSED(MPIX_Comm_revoke(MPI_COMM_NULL), MPI_ERR_COMM);
-    REFUSED(MPIX_Comm_agree(MPI_COMM_NULL, &flag), MPI_ERR_COMM);
-    REFUSED(MPIX_Comm_shrink(MPI_COMM_NULL, &made), MPI_ERR_COMM);
-    REFUSED(MPIX_Comm_ishrink(MPI_COMM_NULL, &made, &request), MPI_ERR_COMM);
-    REFUSED(MPIX_Comm_agree(comm, NULL), MPI_ERR_ARG);
-    REFUSED(MPIX_Comm_iagree(comm, NULL, &request), MPI_ERR_ARG);
-    REFUSED(MPIX_Comm_iagree(comm, &flag, NULL), MPI_ERR_ARG);
-    REFUSED(MPIX_Comm_shrink(comm, NULL), MPI_ERR_ARG);
-    REFUSED(MPIX_Comm_is_revoked(comm, NULL), MPI_ERR_ARG);
-    REFUSED(MPIX_Comm_get_failed(comm, NULL), MPI_ERR_ARG);
-    REFUSED(MPIX_Comm_ack_failed(comm, -1, &number), MPI_ERR_ARG);
-    REFUSED(MPIX_Comm_ack_failed(comm, 1, NULL), MPI_ERR_ARG);
+    EACH(BAD_COMM, MPI_Comm, w) {
+        BAD(MPI_ERR_COMM, "comm is ", MPIX_Comm_revoke, w);
+        BAD(MPI_ERR_COMM, "comm is ", MPIX_Comm_is_revoked, w, &flag);
+        BAD(MPI_ERR_COMM, "comm is ", MPIX_Comm_get_failed, w, &group);
+        BAD(MPI_ERR_COMM, "comm is ", MPIX_Comm_ack_failed, w, 1, &number);
+        BAD(MPI_ERR_COMM, "comm is ", MPIX_Comm_failure_ack, w);
+        BAD(MPI_ERR_COMM, "comm is ", MPIX_Comm_failure_get_acked, w, &group);
+        BAD(MPI_ERR_COMM, "comm is ", MPIX_Comm_agree, w, &flag);
+        BAD(MPI_ERR_COMM, "comm is ", MPIX_Comm_iagree, w, &flag, &request);
+        BAD(MPI_ERR_COMM, "comm is ", MPIX_Comm_shrink, w, &made);
+        BAD(MPI_ERR_COMM, "comm is ", MPIX_Comm_ishrink, w, &made, &request);
+    }
+    CHECK(made == MPI_COMM_NULL, "the result of a wrong call");
+    EQUAL(flag, 7);
+    EQUAL(number, 7);
+    BAD(MPI_ERR_ARG, "flag is NULL", MPIX_Comm_agree, comm, NULL);
+    BAD(MPI_ERR_ARG, "flag is NULL", MPIX_Comm_iagree, comm, NULL, &request);
+    BAD(MPI_ERR_ARG, "request is NULL", MPIX_Comm_iagree, comm, &flag, NULL);
+    BAD(MPI_ERR_ARG, "newcomm is NULL", MPIX_Comm_shrink, comm, NULL);
+    BAD(MPI_ERR_ARG, "newcomm is NULL", MPIX_Comm_ishrink, comm, NULL, &request);
+    BAD(MPI_ERR_ARG, "request is NULL", MPIX_Comm_ishrink, comm, &made, NULL);
+    BAD(MPI_ERR_ARG, "flag is NULL", MPIX_Comm_is_revoked, comm, NULL);
+    BAD(MPI_ERR_ARG, "failedgrp is NULL", MPIX_Comm_get_failed, comm, NULL);
+    BAD(MPI_ERR_ARG, "failedgrp is NULL", MPIX_Comm_failure_get_acked, comm, NULL);
+    BAD(MPI_ERR_ARG, "num_to_ack is -1", MPIX_Comm_ack_failed, comm, -1, &number);
+    BAD(MPI_ERR_ARG, "num_acked is NULL", MPIX_Comm_ack_failed, comm, 1, NULL);
     REFUSED(MPIX_Win_revoke(MPI_WIN_NULL), MPI_ERR_UNSUPPORTED_OPERATION);
     REFUSED(MPIX_File_revoke(MPI_FILE_NULL), MPI_ERR_UNSUPPORTED_OPERATION);
     for (int class = MPIX_ERR_PROC_FAILED_PENDING; class <= MPIX_ERR_REVOKED; class++) {
@@ -165,9 +178,7 @@ static void wrong_arguments(MPI_Comm comm)
 
 int main(int argc, char **argv)
 {
-    OK(MPI_Init(&argc, &argv));
-    OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-    OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
+    bad_start(&argc, &argv);
     MPI_Comm comm = dup_of_world();
     nobody_failed(comm);
     agreements(comm);
@@ -177,5 +188,5 @@ int main(int argc, char **argv)
     wrong_arguments(comm);
     agreements(MPI_COMM_SELF == comm ? comm : MPI_COMM_WORLD);
     OK(MPI_Comm_free(&comm));
-    return MPI_Finalize();
+    return bad_end();
 }

@@ -27,6 +27,8 @@ struct Bench<'a> {
     win_lost: std::path::PathBuf,
     win_made: std::path::PathBuf,
     ulfm_lost: std::path::PathBuf,
+    inter_lost: std::path::PathBuf,
+    stopped: std::path::PathBuf,
     no_peer_copy: std::path::PathBuf,
     sizes: std::path::PathBuf,
     order: std::path::PathBuf,
@@ -34,6 +36,22 @@ struct Bench<'a> {
     windows: std::path::PathBuf,
     alltoall: std::path::PathBuf,
 }
+
+/// How ranks reach each other.
+#[derive(Clone, Copy)]
+struct Way {
+    name: &'static str,
+    options: &'static [&'static str],
+    settings: &'static [(&'static str, &'static str)],
+}
+
+/// By what they choose themselves, by TCP alone, and on what mpiexec takes for two hosts.
+const WAYS: [Way; 3] = [
+    OWN,
+    Way { name: " over TCP", options: &[], settings: &[("POSTHASTE_METHODS", "tcp")] },
+    Way { name: " on two hosts", options: &["-launcher", "fork", "-hosts", "a,b"], settings: &[] },
+];
+const OWN: Way = Way { name: "", options: &[], settings: &[] };
 
 /// What a faulty job must look like from outside.
 #[derive(Clone, Copy)]
@@ -111,10 +129,11 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             bench.fault(expected)
         });
     }
-    for ranks in [2, 3, 8] {
-        tally.test(&format!("faults: {ranks} ranks of which one is killed, and the others go on"), || {
-            bench.survivors(&bench.survive, ranks, &[]).map(drop)
-        });
+    for (ranks, way) in
+        [2, 3, 8].map(|ranks| (ranks, OWN)).into_iter().chain(WAYS[1..].iter().map(|way| (4, *way)))
+    {
+        let name = format!("faults: {ranks} ranks{} of which one is killed, and the others go on", way.name);
+        tally.test(&name, || bench.survivors(&bench.survive, ranks, way, &[]).map(drop));
     }
     for (what, ranks, name, value) in [
         ("in several VCIs", 4, "POSTHASTE_THREADED", "1"),
@@ -122,7 +141,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         ("while it is read", 3, "POSTHASTE_LONG_PROTOCOL", "get"),
     ] {
         tally.test(&format!("faults: a rank is killed {what}, and the others go on"), || {
-            bench.survivors(&bench.survive, ranks, &[(name, value)]).map(drop)
+            bench.survivors(&bench.survive, ranks, OWN, &[(name, value)]).map(drop)
         });
     }
     for (hosts, ranks, left) in [("a:1,b:1", 2, 1), ("a:2,b:2", 4, 2), ("a:2,b:2,c:1", 5, 4)] {
@@ -134,14 +153,14 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         let name =
             format!("faults: {ranks} ranks of which one is killed in epochs of windows, mapped: {maps}");
         tally.test(&name, || {
-            bench.survivors(&bench.win_lost, ranks, &[("POSTHASTE_MAP_WINDOWS", maps)]).map(drop)
+            bench.survivors(&bench.win_lost, ranks, OWN, &[("POSTHASTE_MAP_WINDOWS", maps)]).map(drop)
         });
     }
     for (ranks, maps) in [(3, "1"), (4, "0"), (7, "1")] {
         let name =
             format!("faults: {ranks} ranks of which one is killed while windows are made, mapped: {maps}");
         tally.test(&name, || {
-            bench.survivors(&bench.win_made, ranks, &[("POSTHASTE_MAP_WINDOWS", maps)]).map(drop)
+            bench.survivors(&bench.win_made, ranks, OWN, &[("POSTHASTE_MAP_WINDOWS", maps)]).map(drop)
         });
     }
     for (when, name) in [
@@ -150,7 +169,18 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         ("shrink", "inside shrinking"),
         ("any", "while others receive from anybody"),
     ] {
-        tally.test(&format!("faults: ranks are killed {name}"), || bench.those_that_are_left(when));
+        for way in WAYS {
+            let name = format!("faults: ranks{} are killed {name}", way.name);
+            tally.test(&name, || bench.those_that_are_left(when, way));
+        }
+    }
+    for way in WAYS {
+        for (how, name) in [("spawned", "a job that was spawned"), ("met", "a job that was met")] {
+            let name = format!("faults: ranks{} of {name}, and of its partner, are killed", way.name);
+            tally.test(&name, || bench.between_jobs(how, way));
+        }
+        let name = format!("faults: a rank{} that is stopped for 6 s is not lost", way.name);
+        tally.test(&name, || bench.is_stopped(way));
     }
     for (example, arguments, says) in [
         ("example_bag_of_tasks", &["2"][..], "right, 2 workers lost"),
@@ -161,7 +191,11 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             "the same bit for bit after 200 steps, on 4 ranks, 2 of them replacements",
         ),
     ] {
-        tally.test(&format!("faults: {example}"), || bench.example(project, example, arguments, says));
+        for way in WAYS {
+            tally.test(&format!("faults: {example}{}", way.name), || {
+                bench.example(project, example, arguments, says, way)
+            });
+        }
     }
     tally
         .test("faults: short messages between survivors are as fast as before", || bench.as_fast_as_before());
@@ -207,6 +241,8 @@ impl<'a> Bench<'a> {
             win_lost: ctests::helper(project, mpi, "fault", "win_lost")?,
             win_made: ctests::helper(project, mpi, "fault", "win_made")?,
             ulfm_lost: ctests::helper(project, mpi, "fault", "ulfm_lost")?,
+            inter_lost: ctests::helper(project, mpi, "fault", "inter_lost")?,
+            stopped: ctests::helper(project, mpi, "fault", "stopped")?,
             no_peer_copy: ctests::helper(project, mpi, "fault", "no_peer_copy")?,
             sizes: ctests::helper(project, mpi, "", "pt2pt_sizes")?,
             order: ctests::helper(project, mpi, "", "pt2pt_order")?,
@@ -260,17 +296,29 @@ impl<'a> Bench<'a> {
 
     /// A rank is killed, and the job is asked not to end: the program checks what the others hear of it. What it said. Only
     /// to be late is forgiven twice: the machine may do something else.
-    fn survivors(&self, program: &Path, ranks: usize, settings: &[(&str, &str)]) -> Fallible<String> {
+    fn survivors(
+        &self,
+        program: &Path,
+        ranks: usize,
+        way: Way,
+        settings: &[(&str, &str)],
+    ) -> Fallible<String> {
         let is_late = |outcome: &Fallible<String>| {
             outcome.as_ref().is_err_and(|complaint| complaint.contains("heard too late"))
         };
-        let once = || self.survivors_once(program, ranks, settings);
+        let once = || self.survivors_once(program, ranks, way, settings);
         (0..2).map(|_| once()).find(|outcome| !is_late(outcome)).unwrap_or_else(once)
     }
 
-    fn survivors_once(&self, program: &Path, ranks: usize, settings: &[(&str, &str)]) -> Fallible<String> {
+    fn survivors_once(
+        &self,
+        program: &Path,
+        ranks: usize,
+        way: Way,
+        settings: &[(&str, &str)],
+    ) -> Fallible<String> {
         let watch = Watch::begin();
-        let mut job = self.mpi.plain().args(["-enable-recovery", "-n", &ranks.to_string()]);
+        let mut job = self.job_that_goes_on(ranks, way);
         for (name, value) in settings {
             job = job.env(name, value);
         }
@@ -290,11 +338,45 @@ impl<'a> Bench<'a> {
         Ok(outcome.stdout)
     }
 
+    /// A job that goes on when it has lost a rank.
+    fn job_that_goes_on(&self, ranks: usize, way: Way) -> Job {
+        let job = self.mpi.plain().args(way.options).args(["-continue-on-loss", "-n", &ranks.to_string()]);
+        way.settings.iter().fold(job, |job, (name, value)| job.env(name, value))
+    }
+
+    /// Two jobs of three ranks that know each other; each loses one.
+    fn between_jobs(&self, how: &str, way: Way) -> Fallible {
+        let watch = Watch::begin();
+        let job = watch.mark(self.job_that_goes_on(3, way)).arg(&self.inter_lost).arg(how);
+        let outcome = job.limit(60).run()?;
+        let went_on = ["first", "second"].map(|group| outcome.stdout.matches(group).count());
+        let named = outcome.stderr.matches("rank 1 (process ").count();
+        if outcome.code() != 137 || went_on != [2, 2] || named != 2 {
+            return Err(format!(
+                "exit code 137 was expected, two of each group that go on, and the names of both lost ones\n{}{}",
+                outcome.stdout,
+                outcome.complaint()
+            ));
+        }
+        watch.nothing_left()
+    }
+
+    /// Longer than a silent host would be given.
+    fn is_stopped(&self, way: Way) -> Fallible {
+        let watch = Watch::begin();
+        let job = watch.mark(self.job_that_goes_on(4, way)).env("POSTHASTE_TCP_DEAD_S", "2");
+        let outcome = job.arg(&self.stopped).limit(60).succeed()?;
+        match outcome.stdout.matches("goes on").count() {
+            4 => watch.nothing_left(),
+            n => Err(format!("{n} of 4 ranks go on\n{}", outcome.complaint())),
+        }
+    }
+
     /// Ranks that a seed chooses are killed, twice; those that are left see the same.
-    fn those_that_are_left(&self, when: &str) -> Fallible {
+    fn those_that_are_left(&self, when: &str, way: Way) -> Fallible {
         for (ranks, seed, threaded) in [(4, 1, "0"), (8, 2, "0"), (5, 3, "1"), (8, 4, "0")] {
             let watch = Watch::begin();
-            let job = self.mpi.plain().args(["-continue-on-loss", "-n", &ranks.to_string()]);
+            let job = self.job_that_goes_on(ranks, way);
             let job = watch.mark(job).env("POSTHASTE_THREADED", threaded).arg(&self.ulfm_lost);
             let outcome = job.args([when, &seed.to_string()]).limit(60).run()?;
             let went_on = outcome.stdout.matches("goes on").count();
@@ -331,10 +413,10 @@ impl<'a> Bench<'a> {
     }
 
     /// An example in which two of four ranks are killed.
-    fn example(&self, project: &Project, name: &str, arguments: &[&str], says: &str) -> Fallible {
+    fn example(&self, project: &Project, name: &str, arguments: &[&str], says: &str, way: Way) -> Fallible {
         let watch = Watch::begin();
         let program = ctests::helper(project, self.mpi, "fault", name)?;
-        let job = watch.mark(self.mpi.plain().args(["-continue-on-loss", "-n", "4"]));
+        let job = watch.mark(self.job_that_goes_on(4, way));
         let outcome = job.arg(&program).args(arguments).limit(60).run()?;
         if outcome.code() != 137 || !outcome.stdout.contains(says) {
             return Err(format!(
@@ -350,7 +432,7 @@ impl<'a> Bench<'a> {
     fn as_fast_as_before(&self) -> Fallible {
         let mut ratios = Vec::new();
         for _ in 0..5 {
-            let said = self.survivors(&self.survive, 3, &[])?;
+            let said = self.survivors(&self.survive, 3, OWN, &[])?;
             let ratio =
                 said.split("ratio ").nth(1).and_then(|text| text.split_whitespace().next()?.parse().ok());
             let ratio: f64 = ratio.ok_or_else(|| format!("no ratio in {said:?}"))?;

@@ -65,9 +65,12 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
                 shares::rounds(project, house.ours(&openmpi, 3), 3)
             });
         }
-        Err(why) => tally.not_run(10, format!("Open MPI's launcher: {}", first_line(&why))),
+        Err(why) => tally.not_run(11, format!("Open MPI's launcher: {}", first_line(&why))),
     }
     tally.test("launchers: nodes are what POSTHASTE_NODE calls so", || house.named(mpi.plain()));
+    tally.test("launchers: ranks know their program and the universe", || {
+        house.applications(mpi.plain().args(["-usize", "7"]))
+    });
     slurm::run(project, mpi, tally);
 }
 
@@ -91,6 +94,7 @@ const ALONE: &[Environment] = &[
 struct House<'a> {
     mpi: &'a Mpi,
     whose: PathBuf,
+    application: PathBuf,
     faulty: PathBuf,
     places: PathBuf,
     /// It starts workers by MPI_Comm_spawn and lets them go.
@@ -104,6 +108,7 @@ impl<'a> House<'a> {
         Ok(Self {
             mpi,
             whose: crate::ctests::helper(project, mpi, "build", "whose")?,
+            application: crate::ctests::helper(project, mpi, "build", "application")?,
             faulty: crate::ctests::helper(project, mpi, "fault", "faulty")?,
             places: crate::ctests::helper(project, mpi, "hosts", "places")?,
             pool: crate::ctests::helper(project, mpi, "", "example_pool")?,
@@ -258,6 +263,10 @@ impl<'a> House<'a> {
             }
             watch.nothing_left()
         });
+        tally.test("launchers: under Open MPI's mpirun ranks know their program and the universe", || {
+            let job = openmpi.plain().args(["--allow-run-as-root", "--bind-to", "none", "-H", "localhost:7"]);
+            self.applications(job.env("LD_LIBRARY_PATH", self.mpi.library()))
+        });
         tally.test("launchers: Open MPI's mpirun ends our programs when one aborts", || {
             self.abort_under_hydra(openmpi)
         });
@@ -267,6 +276,20 @@ impl<'a> House<'a> {
         tally.test("launchers: without the library of PMIx our programs say that they can't join", || {
             self.without_library(openmpi)
         });
+    }
+
+    /// Three ranks of two programs, where there is room for seven.
+    fn applications(&self, launcher: Job) -> Fallible {
+        let watch = Watch::begin();
+        let job = watch.mark(launcher).args(["-n", "1"]).arg(&self.application);
+        let said = job.args([":", "-n", "2"]).arg(&self.application).limit(60).succeed()?.stdout;
+        for (rank, program) in [0, 1, 1].iter().enumerate() {
+            let wanted = format!("rank {rank} of 3 runs program {program} in a universe of 7");
+            if !said.lines().any(|line| line == wanted) {
+                return Err(format!("\"{wanted}\" was expected, this was said:\n{said}"));
+            }
+        }
+        watch.nothing_left()
     }
 
     /// Every rank says it, unless the launcher ends it before because of another that has; and none of them goes on.

@@ -120,6 +120,12 @@ fn parent(role: &str) {
             // Another attempt is none the worse for it.
             tell(&mut launcher, vec![children("meet", 1, &[])]);
         }
+        "mapped" => {
+            for _ in 0..2 {
+                let strange = [("mapper", "seq"), ("map_by", "socket"), ("unknown", "key"), ("ppn", "1")];
+                tell(&mut launcher, vec![children("meet", 1, &strange)]);
+            }
+        }
         "soft" => tell(&mut launcher, vec![children("meet", 4, &[("soft", "1:4:2")])]),
         "universe" => {
             eprintln!("word universe {:?} {:?}", launcher.universe_size().unwrap(), launcher.application());
@@ -246,6 +252,19 @@ fn what_cannot_be_spawned_is_an_error_for_the_one_who_asked_and_nobody_else() {
             let last = refused(extra, hosts);
             assert!(last.starts_with("word refused spawn of ") && last.contains(part), "{extra}: {last}");
         }
+    }
+}
+
+#[test]
+fn keys_that_are_not_followed_are_named_once() {
+    for hosts in HOSTS {
+        let said = play("mapped", 1, hosts);
+        assert_eq!((said.code, words(&said).len()), (0, 4), "{said:?}");
+        for key in ["mapper", "map_by"] {
+            let warning = format!("warning: rank 0 spawns processes: the info key {key} has no effect");
+            assert_eq!(said.err.matches(&warning).count(), 1, "{said:?}");
+        }
+        assert_eq!(said.err.matches("has no effect").count(), 2, "{said:?}");
     }
 }
 

@@ -194,6 +194,22 @@ impl Pmix {
         self.number(rank as u32, "pmix.nodeid")
     }
 
+    /// How many processes the launcher has room for, if it says so.
+    ///
+    /// # Errors
+    /// See [`Pmix::node_of`].
+    pub fn universe_size(&self) -> Result<Option<usize>, String> {
+        Ok(self.number(WILDCARD, "pmix.univ.size")?.map(|size| size as usize))
+    }
+
+    /// The number of the program that this rank runs, if the launcher says so.
+    ///
+    /// # Errors
+    /// See [`Pmix::node_of`].
+    pub fn application(&self) -> Result<Option<usize>, String> {
+        Ok(self.number(self.me.rank, "pmix.appnum")?.map(|number| number as usize))
+    }
+
     /// Puts a pair; others see it after the next fence.
     ///
     /// # Errors

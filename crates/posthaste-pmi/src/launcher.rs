@@ -286,7 +286,7 @@ impl Launcher {
         match &mut self.kind {
             // Others of the family say -1.
             Kind::Pmi(client, _) => Ok(usize::try_from(client.get_universe_size()?).ok()),
-            Kind::Pmix(_) => Ok(None),
+            Kind::Pmix(pmix) => pmix.universe_size().map_err(Error::Library),
         }
     }
 
@@ -298,7 +298,7 @@ impl Launcher {
     pub fn application(&mut self) -> Result<Option<usize>, Error> {
         match &mut self.kind {
             Kind::Pmi(client, _) => Ok(usize::try_from(client.get_appnum()?).ok()),
-            Kind::Pmix(_) => Ok(None),
+            Kind::Pmix(pmix) => pmix.application().map_err(Error::Library),
         }
     }
 

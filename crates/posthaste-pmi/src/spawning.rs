@@ -45,9 +45,20 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The value of the first of these keys that is there.
+    /// The value of the first hint that has one of these keys.
     pub fn hint(&self, keys: &[&str]) -> Option<&str> {
-        keys.iter().find_map(|key| self.info.iter().find(|pair| pair.0 == *key)).map(|pair| pair.1.as_str())
+        self.info.iter().find(|pair| keys.contains(&pair.0.as_str())).map(|pair| pair.1.as_str())
+    }
+
+    /// The hints with one line for each value: of `env`, whose value may have one for each variable, a hint for each line.
+    fn lines_of_info(&self) -> Vec<Pair> {
+        let lines = |(key, value): &Pair| -> Vec<Pair> {
+            match key.as_str() {
+                "env" => value.lines().map(|line| (key.clone(), line.into())).collect(),
+                _ => vec![(key.clone(), value.clone())],
+            }
+        };
+        self.info.iter().flat_map(lines).collect()
     }
 }
 
@@ -85,7 +96,7 @@ impl Spawning {
     /// The request as PMI-1.1 writes it: blocks of lines, each to be sent as one piece.
     ///
     /// # Errors
-    /// When a value has a line end.
+    /// When a value has a line end, except that of `env`.
     pub fn emit(&self) -> Result<Vec<String>, BadLine> {
         let block = |(index, spec): (usize, &Spec)| {
             let mut text = String::new();
@@ -102,7 +113,7 @@ impl Spawning {
             if index == 0 {
                 lines.pairs(["preput_num", "preput_key_", "preput_val_"], &self.preput)?;
             }
-            lines.pairs(["info_num", "info_key_", "info_val_"], &spec.info)?;
+            lines.pairs(["info_num", "info_key_", "info_val_"], &spec.lines_of_info())?;
             text.push_str("endcmd\n");
             Ok(text)
         };
@@ -324,6 +335,15 @@ mod tests {
         let mut bad = example();
         bad.specs[1].arguments.push("two\nlines".into());
         assert!(bad.emit().is_err());
+    }
+
+    #[test]
+    fn variables_in_one_value_go_over_the_wire_one_by_one() {
+        let pair = |value: &str| ("env".to_string(), value.to_string());
+        let spec = |info| Spec { count: 1, name: "a".into(), info, ..Spec::default() };
+        let several = Spawning { specs: vec![spec(vec![pair("A=1\nB=x y\n")])], preput: Vec::new() };
+        let single = vec![spec(vec![pair("A=1"), pair("B=x y")])];
+        assert_eq!(read(&several.emit().unwrap().concat()).unwrap().unwrap().specs, single);
     }
 
     #[test]

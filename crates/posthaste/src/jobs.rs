@@ -107,8 +107,8 @@ impl<'u> Communicator<'u> {
             }
         };
         let root = self.named(CALL, argument::root(root, self.core().size()))?;
-        let (made, runs) = self.named(CALL, self.engine().spawn(CALL, self.core(), root, specs))?;
-        Ok((self.met(made), runs))
+        let (made, runs) = self.engine().spawn(CALL, self.core(), root, specs);
+        Ok((self.met(self.named(CALL, made)?), runs))
     }
 
     /// Waits until another job calls [`Communicator::connect`] with the name of this port, or MPI_Comm_connect: the communicator

@@ -69,12 +69,13 @@ fn start(
 ) -> Result<()> {
     intercomm.set("intercomm", MPI_COMM_NULL)?;
     let comm = communicator::find("comm", comm)?;
-    let (made, runs) = library().world.spawn(call, &comm, rank_in(root), specs)?;
-    intercomm.set("intercomm", communicator::store(Some(made))?)?;
+    let (made, runs) = library().world.spawn(call, &comm, rank_in(root), specs);
+    let made = made.and_then(|made| intercomm.set("intercomm", communicator::store(Some(made))?));
     if errcodes.address() == MPI_ERRCODES_IGNORE {
-        return Ok(());
+        return made;
     }
+    // A call that fails has codes, too.
     let codes: Vec<c_int> =
         runs.into_iter().map(|runs| if runs { MPI_SUCCESS } else { MPI_ERR_SPAWN }).collect();
-    errcodes.set_all("array_of_errcodes", &codes)
+    made.and(errcodes.set_all("array_of_errcodes", &codes))
 }

@@ -15,11 +15,13 @@
 //! between all other members are made when they first talk (`method/tcp`).
 //!
 //! Parts: `port`, names of ports; `handshake`, the proofs, without I/O; `line`, frames between the two roots; `rendezvous`, how
-//! they find each other; `members`, the list that they exchange; `names`, where ports are found by the name of a service.
+//! they find each other; `members`, the list that they exchange; `names`, where ports are found by the name of a service;
+//! `further`, hints of a command that stand in a file.
 //!
 //! What must stay true: nothing here blocks; what comes from outside is checked and bounded; a stranger at a port costs its
 //! owner a place for some seconds and nothing else.
 
+mod further;
 mod handshake;
 mod line;
 mod members;
@@ -27,6 +29,7 @@ mod names;
 mod port;
 mod rendezvous;
 
+pub use further::further_hints;
 pub use handshake::pass_between;
 pub use line::Line;
 pub use members::{Member, Party};

@@ -17,7 +17,7 @@ use crate::spawn::talk::{Common, Fault, Gone, Order, Report};
 use crate::spawn::verdict::Ended;
 use crate::spawning::{self, Spawning};
 use nix::sys::epoll::Epoll;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 use std::time::Instant;
@@ -89,6 +89,8 @@ pub(super) struct Jobs<'a> {
     closed: [bool; 2],
     /// How often each rank has been told that its job runs.
     told: HashMap<u32, u32>,
+    /// Keys that somebody has been warned of.
+    warned: HashSet<String>,
     /// Everything is being ended: nothing more is begun.
     ending: bool,
     counters: Vec<u64>,
@@ -127,6 +129,7 @@ impl<'a> Jobs<'a> {
             paused: [false; 2],
             closed: [false; 2],
             told: HashMap::new(),
+            warned: HashSet::new(),
             ending: false,
             counters: Vec::new(),
             over: false,
@@ -141,11 +144,26 @@ impl<'a> Jobs<'a> {
     }
 
     fn refuse(&mut self, asker: u32, why: &str) {
-        let Some((job, rank)) = self.find(asker) else { return };
-        let job = self.entries[job].number;
-        let whose = if job > 0 { format!(" of job {job}") } else { String::new() };
-        self.queued.push_back(Report::Say(format!("rank {rank}{whose} cannot spawn processes: {why}\n")));
+        let Some(name) = self.name_of(asker) else { return };
+        self.queued.push_back(Report::Say(format!("{name} cannot spawn processes: {why}\n")));
         self.answer(asker, spawning::refused(why));
+    }
+
+    /// Says once of each key that it is not followed.
+    fn warn(&mut self, asker: u32, warnings: Vec<(String, String)>) {
+        let Some(name) = self.name_of(asker) else { return };
+        for (key, sentence) in warnings {
+            if self.warned.insert(key) {
+                self.queued.push_back(Report::Say(format!("warning: {name} spawns processes: {sentence}\n")));
+            }
+        }
+    }
+
+    /// A rank of the family as sentences name it; `None` when its job is over.
+    fn name_of(&self, rank: u32) -> Option<String> {
+        let (job, rank) = self.find(rank)?;
+        let job = self.entries[job].number;
+        Some(if job > 0 { format!("rank {rank} of job {job}") } else { format!("rank {rank}") })
     }
 
     /// The job of a rank of the family, and its number there; `None` when that job is over.
@@ -173,10 +191,12 @@ impl<'a> Jobs<'a> {
         let running: usize = self.entries.iter().map(|entry| entry.running).sum();
         let room = self.limit.map(|limit| limit.saturating_sub(running));
         let (number, first, agents) = self.next;
-        let Planned { plan, map, codes } = match plan(request, number, &self.common, self.place, room) {
-            Ok(planned) => planned,
-            Err(why) => return self.refuse(rank, &why),
-        };
+        let Planned { plan, map, codes, warnings } =
+            match plan(request, number, &self.common, self.place, room) {
+                Ok(planned) => planned,
+                Err(why) => return self.refuse(rank, &why),
+            };
+        self.warn(rank, warnings);
         let size = plan.common.size;
         let has_parents = spawning::have_parents(&plan.common.preput);
         let tree = match Tree::start(plan, false, agents, self.epoll.clone()) {

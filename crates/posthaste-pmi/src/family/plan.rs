@@ -1,10 +1,11 @@
 //! A request becomes a job: which programs, how many processes, where.
 //!
 //! It starts nothing. Keys of MPI-5.0 §11.8.4 and those that other launchers know; any other key is passed over, as the
-//! standard says. What must stay true: a request that cannot be fulfilled is one sentence.
+//! standard says, and what has a meaning elsewhere and none here is a warning. What must stay true: a request that cannot be
+//! fulfilled is one sentence.
 
 use super::{Place, soft};
-use crate::hosts::{Host, Launcher, Placed, Placement, Plan, place_each};
+use crate::hosts::{By, Host, Launcher, Placed, Placement, Plan, place_each};
 use crate::spawn::talk::Common;
 use crate::spawn::{Bind, Input, Program, process_sets, secret};
 use crate::spawning::{Spawning, Spec};
@@ -17,6 +18,16 @@ const INITIAL_HANDLER: &str = "POSTHASTE_INITIAL_ERRHANDLER";
 /// What a request gets when a process was not started for want of room.
 const NO_ROOM: i32 = -1;
 
+/// Keys of hosts, and of files with hosts.
+const HOSTS: [&str; 3] = ["host", "hosts", "add-host"];
+const HOST_FILES: [&str; 3] = ["hostfile", "machinefile", "add-hostfile"];
+const PER_HOST: [&str; 3] = ["ppn", "perhost", "npernode"];
+const MAP_BY: [&str; 2] = ["map_by", "map-by"];
+const BIND_TO: [&str; 2] = ["bind_to", "bind-to"];
+/// Keys of other launchers that say where or how processes run, and are not followed.
+const NOT_FOLLOWED: [&str; 7] =
+    ["mapper", "npersocket", "ppr", "preload_binary", "preload_files", "rank_by", "rank-by"];
+
 /// A job to be started.
 pub(super) struct Planned {
     pub(super) plan: Plan,
@@ -24,6 +35,8 @@ pub(super) struct Planned {
     pub(super) map: Vec<(String, Vec<usize>)>,
     /// The error code of each process that was asked for: not all are started where fewer will do.
     pub(super) codes: Vec<i32>,
+    /// Keys that are not followed, each with a sentence.
+    pub(super) warnings: Vec<(String, String)>,
 }
 
 /// Plans job number `job` of the family that began with `first`. `room`: for how many processes there is room.
@@ -37,7 +50,7 @@ pub(super) fn plan(
     let own = place.placement.clone().unwrap_or_else(this_host);
     let mut left = room.unwrap_or(usize::MAX);
     let (mut programs, mut placements, mut codes) = (Vec::new(), Vec::new(), Vec::new());
-    let mut bind = first.bind;
+    let (mut bind, mut warnings) = (first.bind, Vec::new());
     // Commands that will do with fewer processes leave room for those that will not.
     let fixed = |spec: &Spec| if spec.hint(&["soft"]).is_none() { spec.count } else { 0 };
     let mut reserved: usize = request.specs.iter().map(fixed).sum();
@@ -47,11 +60,12 @@ pub(super) fn plan(
         left -= count;
         codes.extend((0..spec.count).map(|index| if index < count { 0 } else { NO_ROOM }));
         placements.push(placement(&spec, &own, place)?);
-        bind = match spec.hint(&["bind_to", "bind-to"]) {
+        bind = match spec.hint(&BIND_TO) {
             Some("none") => Bind::None,
             Some("core" | "cpu" | "hwthread") => Bind::Core,
             _ => bind,
         };
+        warnings.extend(not_followed(&spec));
         programs.push(program(spec, count));
     }
     let parts: Vec<(&Placement, usize)> =
@@ -78,7 +92,7 @@ pub(super) fn plan(
     };
     let mut launcher: Launcher = place.launcher.clone();
     launcher.own.push(machine::host_name());
-    Ok(Planned { plan: Plan { common, seats: placed.seats, launcher }, map, codes })
+    Ok(Planned { plan: Plan { common, seats: placed.seats, launcher }, map, codes, warnings })
 }
 
 fn this_host() -> Placement {
@@ -105,12 +119,61 @@ fn count(spec: &Spec, room: usize) -> Result<usize, String> {
 }
 
 fn placement(spec: &Spec, own: &Placement, place: &Place<'_>) -> Result<Placement, String> {
-    let hosts = match (spec.hint(&["host", "hosts"]), spec.hint(&["hostfile", "machinefile"])) {
-        (Some(list), _) => (place.listed)(list)?,
-        (None, Some(file)) => (place.in_file)(file)?,
-        (None, None) => return Ok(own.clone()),
+    let named = spec.info.iter().find_map(|(key, value)| match key.as_str() {
+        key if HOSTS.contains(&key) => Some((place.listed)(value)),
+        key if HOST_FILES.contains(&key) => Some((place.in_file)(value)),
+        _ => None,
+    });
+    let mut hosts = named.unwrap_or_else(|| Ok(own.hosts.clone()))?;
+    let mapped = spec.hint(&MAP_BY).and_then(Mapped::read);
+    let each = match (spec.hint(&PER_HOST), &mapped) {
+        (Some(number), _) => Some(number.to_string()),
+        (None, Some(Mapped::PerHost(number))) => Some(number.clone()),
+        _ => None,
     };
-    Ok(Placement { hosts, by: own.by })
+    if let Some(number) = each {
+        let each = number.trim().parse().ok().filter(|&each: &usize| each > 0);
+        let each = each.ok_or_else(|| format!("{number:?} is no number of processes for each host"))?;
+        hosts.iter_mut().for_each(|host| host.slots = Some(each));
+    }
+    Ok(Placement { hosts, by: if let Some(Mapped::By(by)) = mapped { by } else { own.by } })
+}
+
+/// What the key `map_by` asks for.
+enum Mapped {
+    By(By),
+    /// So many on each host.
+    PerHost(String),
+}
+
+impl Mapped {
+    fn read(value: &str) -> Option<Self> {
+        match value.to_ascii_lowercase().split(':').collect::<Vec<_>>()[..] {
+            ["node" | "host"] => Some(Self::By(By::Node)),
+            ["slot" | "core" | "hwthread"] => Some(Self::By(By::Slot)),
+            ["ppr", number, "node" | "host"] => Some(Self::PerHost(number.into())),
+            _ => None,
+        }
+    }
+}
+
+/// Keys of a command that other launchers know and that have no effect here, each with a sentence.
+fn not_followed(spec: &Spec) -> impl Iterator<Item = (String, String)> {
+    spec.info.iter().filter_map(|(key, value)| {
+        let expected = match key.as_str() {
+            key if NOT_FOLLOWED.contains(&key) => "",
+            key if MAP_BY.contains(&key) && Mapped::read(value).is_none() => {
+                ", expected slot, node or ppr:N:node"
+            }
+            key if BIND_TO.contains(&key)
+                && !["none", "core", "cpu", "hwthread"].contains(&value.as_str()) =>
+            {
+                ", expected core or none"
+            }
+            _ => return None,
+        };
+        Some((key.clone(), format!("the info key {key} has no effect with the value {value:?}{expected}")))
+    })
 }
 
 fn program(spec: Spec, count: usize) -> Program {
@@ -153,7 +216,7 @@ mod tests {
     fn hints_are_followed() {
         let hints =
             [("wdir", "/tmp"), ("path", "/opt"), ("env", "A=1=2"), ("host", "x,y"), ("unknown", "key")];
-        let Planned { plan, map, codes } = planned(&hints, 2, None).unwrap();
+        let Planned { plan, map, codes, .. } = planned(&hints, 2, None).unwrap();
         let [first, second] = &plan.common.programs[..] else { panic!() };
         assert_eq!((first.directory.as_deref(), second.directory.as_deref()), (Some("/tmp".as_ref()), None));
         assert_eq!(first.path.as_deref(), Some("/opt".as_ref()));
@@ -163,6 +226,35 @@ mod tests {
         let here = machine::host_name();
         assert_eq!(map, [("x".into(), vec![0]), ("y".into(), vec![1]), (here, vec![2])]);
         assert_eq!(codes, [0; 3]);
+    }
+
+    #[test]
+    fn keys_of_other_launchers_have_their_meaning_or_a_warning() {
+        let here = machine::host_name();
+        for (hints, ranks) in [
+            (&[("add-host", "x,y"), ("ppn", "2")][..], [vec![0, 1], vec![2]]),
+            (&[("host", "x,y"), ("npernode", "1")], [vec![0, 2], vec![1]]),
+            (&[("hosts", "x,y"), ("map_by", "PPR:2:node")], [vec![0, 1], vec![2]]),
+            (&[("hosts", "x,y"), ("map_by", "node")], [vec![0, 2], vec![1]]),
+        ] {
+            let Planned { map, warnings, .. } = planned(hints, 3, None).unwrap();
+            let [first, second] = ranks;
+            assert_eq!(
+                map,
+                [("x".into(), first), ("y".into(), second), (here.clone(), vec![3])],
+                "{hints:?}"
+            );
+            assert_eq!(warnings, []);
+        }
+        assert_eq!(planned(&[("add-hostfile", "x")], 1, None).err().unwrap(), "no file x");
+        assert_eq!(
+            planned(&[("ppn", "x")], 1, None).err().unwrap(),
+            "\"x\" is no number of processes for each host"
+        );
+        let strange = [("map_by", "socket"), ("mapper", "seq"), ("bind_to", "socket"), ("unknown", "key")];
+        let keys: Vec<String> =
+            planned(&strange, 1, None).unwrap().warnings.into_iter().map(|said| said.0).collect();
+        assert_eq!(keys, ["map_by", "mapper", "bind_to"]);
     }
 
     #[test]

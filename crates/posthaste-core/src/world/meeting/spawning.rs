@@ -24,13 +24,15 @@ use posthaste_pmi::spawning::{PARENTS_PORT, Spawning, Spec};
 use super::{Way, World};
 use crate::comm::Comm;
 use crate::error::{Error, ErrorClass, Result};
+use crate::meeting::further_hints;
 use crate::progress::Vci;
 use crate::wait::Awaited;
 use crate::world::wireup;
 
 impl World {
-    /// Starts processes: an intercommunicator with them, and for each that was asked for whether it runs. All ranks of `comm`
-    /// call it; `specs`, what is to be started, is asked at the root alone.
+    /// Starts processes: an intercommunicator with them, and for each that was asked for whether it runs; none does after an
+    /// error. All ranks of `comm` call it; `specs`, what is to be started, is asked at the root alone. Who cannot know how many
+    /// were asked for has an empty list.
     ///
     /// # Errors
     /// What is wrong at the root, at all ranks; when none was started, the launcher's reason (`MPI_ERR_SPAWN`).
@@ -40,14 +42,16 @@ impl World {
         comm: &Comm,
         root: i32,
         specs: impl FnOnce() -> Result<Vec<Spec>>,
-    ) -> Result<(Arc<Comm>, Vec<bool>)> {
-        Self::check_meeting(comm, root)?;
+    ) -> (Result<Arc<Comm>>, Vec<bool>) {
+        if let Err(why) = Self::check_meeting(comm, root) {
+            return (Err(why), Vec::new());
+        }
         let asked = (comm.rank() == root).then(|| self.ask_to_spawn(call, specs));
-        let port = asked.as_ref().and_then(|asked| asked.as_ref().ok()).map(|asked| asked.port.clone());
-        let made = self.go_on(call, comm, root, asked);
+        let port = asked.as_ref().and_then(|asked| asked.place.as_ref().ok()).map(|place| place.0.clone());
+        let (made, runs) = self.go_on(call, comm, root, asked);
         // Whatever came out: who comes later finds nobody, instead of waiting.
         let closed = port.map_or(Ok(()), |port| self.close_port(&port));
-        made.and_then(|made| closed.map(|()| made))
+        (made.and_then(|made| closed.map(|()| made)), runs)
     }
 
     /// What all ranks do when the root has been answered.
@@ -56,30 +60,27 @@ impl World {
         call: &'static str,
         comm: &Comm,
         root: i32,
-        asked: Option<Result<Asked>>,
-    ) -> Result<(Arc<Comm>, Vec<bool>)> {
-        let (port, told) = match asked {
-            None => (None, Vec::new()),
-            Some(Ok(Asked { port, number, codes })) => (Some(Ok((port, number))), told(&codes)),
-            Some(Err(why)) => (Some(Err(why)), Vec::new()),
-        };
+        asked: Option<Asked>,
+    ) -> (Result<Arc<Comm>>, Vec<bool>) {
+        let told = asked.as_ref().map_or(Vec::new(), |asked| told(&asked.codes));
         let codes = self.tell_codes(call, comm, root, told);
         let made = self.meet(call, comm, root, || {
             let nothing = || Error::other(ErrorClass::Intern, "the root has asked for nothing");
-            let (name, number) = port.ok_or_else(nothing)??;
+            let (name, number) = asked.ok_or_else(nothing)?.place?;
             Ok((Way::Children(self.common.abroad.port(&name)?, number), None))
-        })?;
-        match codes {
-            Ok(codes) => Ok((made, codes.into_iter().map(|code| code == 0).collect())),
-            Err(why) => {
+        });
+        match (made, codes) {
+            (Ok(made), Ok(codes)) => (Ok(made), codes.into_iter().map(|code| code == 0).collect()),
+            (Ok(made), Err(why)) => {
                 // Others have the communicator.
                 self.revoke(&made);
-                Err(why)
+                (Err(why), Vec::new())
             }
+            (Err(why), codes) => (Err(why), vec![false; codes.map_or(0, |codes| codes.len())]),
         }
     }
 
-    /// The codes that the root has heard; none where it has none. Whoever misses them goes on, because others wait for it.
+    /// The codes that the root has. Whoever misses them goes on, because others wait for it.
     fn tell_codes(&self, call: &'static str, comm: &Comm, root: i32, told: Vec<u8>) -> Result<Vec<i32>> {
         let len = self.broadcast(call, comm, root, &(told.len() as u64).to_le_bytes());
         let known = len.as_ref().ok().and_then(|len| len.first_chunk().copied());
@@ -89,12 +90,24 @@ impl World {
     }
 
     /// The root's part: a port that is open, and the codes.
-    fn ask_to_spawn(&self, call: &'static str, specs: impl FnOnce() -> Result<Vec<Spec>>) -> Result<Asked> {
-        let specs = specs()?;
+    fn ask_to_spawn(&self, call: &'static str, specs: impl FnOnce() -> Result<Vec<Spec>>) -> Asked {
+        let specs = match specs() {
+            Ok(specs) => specs,
+            Err(why) => return Asked { codes: Vec::new(), place: Err(why) },
+        };
+        let count = specs.iter().map(|spec| spec.count).sum();
+        match self.start_at_port(call, specs) {
+            Ok((place, codes)) => Asked { codes, place: Ok(place) },
+            Err(why) => Asked { codes: vec![NOT_STARTED; count], place: Err(why) },
+        }
+    }
+
+    fn start_at_port(&self, call: &'static str, mut specs: Vec<Spec>) -> Result<((String, u32), Vec<i32>)> {
+        specs.iter_mut().try_for_each(further_hints)?;
         let port = self.open_port()?;
         let request = Spawning { specs, preput: vec![(PARENTS_PORT.into(), port.clone())] };
         match self.wait_for_start(call, &request) {
-            Ok((number, codes)) => Ok(Asked { port, number, codes }),
+            Ok((number, codes)) => Ok(((port, number), codes)),
             Err(why) => {
                 self.close_port(&port)?;
                 Err(why)
@@ -206,11 +219,14 @@ impl World {
 
 /// What became of a request for processes.
 struct Asked {
-    /// Where they are met.
-    port: String,
-    number: u32,
+    /// One for each process that was asked for.
     codes: Vec<i32>,
+    /// The port where they are met, and the number of their job as the launcher counts.
+    place: Result<(String, u32)>,
 }
+
+/// The code of a process where none was started.
+const NOT_STARTED: i32 = -1;
 
 /// The launcher's own words, without our call of it.
 fn reason(error: client::Error) -> String {

@@ -15,7 +15,7 @@ use super::input::Source;
 use super::output::{Sink, Stream};
 use super::run::{Above, Token};
 use super::talk::{Begun, Common, Fault, Look, Order, Report};
-use super::verdict::{Cause, Ended};
+use super::verdict::{Cause, Ended, Stage};
 use super::{Hooks, Outcome};
 use crate::server::Names;
 use askers::Askers;
@@ -59,7 +59,8 @@ pub(crate) struct Console<'a> {
     /// When to try again to read a terminal that is not ours now.
     retry: Option<Instant>,
     cause: Option<Reported>,
-    later: Option<Fault>,
+    /// What ended no other rank: the first one, and all losses of a job that goes on.
+    later: Vec<Fault>,
     /// The last signal of the user that was passed on.
     passed_on: Option<(Signal, Instant)>,
     /// When ranks that do not mind being asked to end are killed.
@@ -123,7 +124,7 @@ impl<'a> Console<'a> {
             source: None,
             retry: None,
             cause: None,
-            later: None,
+            later: Vec::new(),
             passed_on: None,
             grace: None,
             stopping: false,
@@ -144,7 +145,7 @@ impl<'a> Console<'a> {
 
     /// How the job went, when the loop has ended.
     pub(crate) fn outcome(&self) -> Outcome {
-        let cause = self.cause.as_ref().map(|reported| &reported.fault).or(self.later.as_ref());
+        let cause = self.cause.as_ref().map(|reported| &reported.fault).or(self.later.first());
         Outcome { code: cause.map_or(0, |fault| fault.cause.code()) }
     }
 
@@ -261,7 +262,14 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// Queues the sentence about what went wrong.
+    /// What ended no other rank: named once, but each lost rank by itself.
+    fn note_later(&mut self, fault: Fault) {
+        if self.later.is_empty() || matches!(fault.cause, Cause::Death { stage: Stage::Inside, .. }) {
+            self.later.push(fault);
+        }
+    }
+
+    /// Queues the sentences about what went wrong.
     fn say_last(&mut self) {
         self.say_looks();
         if let Some(errno) = self.sinks[0].failure() {
@@ -270,19 +278,19 @@ impl<'a> Console<'a> {
             self.fail_here(Cause::Output { errno: errno as i32 });
             self.cause.iter_mut().for_each(|reported| reported.others = 0);
         }
-        let (fault, others) = match (&self.cause, &self.later) {
-            (Some(reported), _) => (&reported.fault, reported.others),
-            (None, Some(fault)) => (fault, 0),
-            (None, None) => return,
-        };
         let broken_pipe = Ended::Signal(Signal::SIGPIPE as i32);
-        let quiet = matches!(fault.cause, Cause::Death { ended, .. } if ended == broken_pipe)
-            && self.sinks.iter().any(Sink::is_closed);
-        if !quiet {
+        let nobody_reads = self.sinks.iter().any(Sink::is_closed);
+        let faults: Vec<(&Fault, usize)> = match &self.cause {
+            Some(reported) => vec![(&reported.fault, reported.others)],
+            None => self.later.iter().map(|fault| (fault, 0)).collect(),
+        };
+        let quiet = |fault: &Fault| matches!(fault.cause, Cause::Death { ended, .. } if nobody_reads && ended == broken_pipe);
+        let line = |(fault, others): (&Fault, usize)| {
             let job = if fault.job > 0 { format!("job {}: ", fault.job) } else { String::new() };
-            let line = format!("{job}{}\n", fault.cause.sentence(&fault.host, others));
-            self.say(&line);
-        }
+            format!("{job}{}\n", fault.cause.sentence(&fault.host, others))
+        };
+        let lines: Vec<String> = faults.into_iter().filter(|(fault, _)| !quiet(fault)).map(line).collect();
+        lines.iter().for_each(|line| self.say(line));
     }
 }
 
@@ -319,14 +327,14 @@ impl Above for Console<'_> {
                 }
             }
             Report::Failed(fault) => self.fail(fault),
-            Report::FailedLater(fault) => drop(self.later.get_or_insert(fault)),
+            Report::FailedLater(fault) => self.note_later(fault),
             Report::Down { ranks, fault } => {
                 let had_begun = ranks.iter().all(|rank| self.begun.contains_key(rank));
                 for rank in ranks {
                     self.note_end(rank);
                 }
                 if self.goes_on && had_begun {
-                    self.later.get_or_insert(fault);
+                    self.later.push(fault);
                 } else {
                     self.fail(fault);
                 }
