@@ -70,6 +70,13 @@ pub(crate) fn paths(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         let name = format!("paths: windows that are not mapped, protocol {long}, forbidden: {forbidden}");
         tally.test(&name, || bench.windows(long, forbidden, moves));
     }
+    match ctests::Over::Fabric.can_be_used(project) {
+        Ok(()) => tally.test("paths: windows over libfabric are read and written by its RMA", || {
+            let job = ctests::Over::Fabric.method(project, mpi.plain().args(["-counters", "-n", "2"]));
+            bench.window_transfers(job.env("POSTHASTE_MAP_WINDOWS", "0"), true)
+        }),
+        Err(why) => tally.not_run(1, format!("paths: windows over libfabric: {why}")),
+    }
 }
 
 /// All fault tests.
@@ -131,6 +138,13 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         tally.test(&name, || {
             bench.survivors(&bench.win_lost, ranks, &[("POSTHASTE_MAP_WINDOWS", maps)]).map(drop)
         });
+    }
+    for (ranks, hosts) in [(3, false), (4, false), (3, true), (4, true)] {
+        let by = if hosts { "on two hosts" } else { "over TCP" };
+        tally.test(
+            &format!("faults: {ranks} ranks of which one is killed in epochs of windows, {by}"),
+            || bench.far_survivors(&bench.win_lost, ranks, hosts),
+        );
     }
     for (ranks, maps) in [(3, "1"), (4, "0"), (7, "1")] {
         let name =
@@ -256,19 +270,33 @@ impl<'a> Bench<'a> {
     /// A rank is killed, and the job is asked not to end: the program checks what the others hear of it. What it said. Only
     /// to be late is forgiven twice: the machine may do something else.
     fn survivors(&self, program: &Path, ranks: usize, settings: &[(&str, &str)]) -> Fallible<String> {
+        let job = || settings.iter().fold(self.mpi.plain(), |job, (name, value)| job.env(name, value));
+        self.survivors_of(job, program, ranks)
+    }
+
+    /// The same where ranks reach each other by TCP alone, or are on what mpiexec takes for two hosts.
+    fn far_survivors(&self, program: &Path, ranks: usize, hosts: bool) -> Fallible {
+        if !hosts {
+            return self
+                .survivors(program, ranks, &[("POSTHASTE_METHODS", "tcp"), ("POSTHASTE_MAP_WINDOWS", "0")])
+                .map(drop);
+        }
+        let per_host = ranks.div_ceil(2).to_string();
+        let job = || self.mpi.plain().args(["-launcher", "fork", "-hosts", "one,two", "-ppn", &per_host]);
+        self.survivors_of(job, program, ranks).map(drop)
+    }
+
+    fn survivors_of(&self, job: impl Fn() -> Job, program: &Path, ranks: usize) -> Fallible<String> {
         let is_late = |outcome: &Fallible<String>| {
             outcome.as_ref().is_err_and(|complaint| complaint.contains("heard too late"))
         };
-        let once = || self.survivors_once(program, ranks, settings);
+        let once = || self.survivors_once(job(), program, ranks);
         (0..2).map(|_| once()).find(|outcome| !is_late(outcome)).unwrap_or_else(once)
     }
 
-    fn survivors_once(&self, program: &Path, ranks: usize, settings: &[(&str, &str)]) -> Fallible<String> {
+    fn survivors_once(&self, job: Job, program: &Path, ranks: usize) -> Fallible<String> {
         let watch = Watch::begin();
-        let mut job = self.mpi.plain().args(["-enable-recovery", "-n", &ranks.to_string()]);
-        for (name, value) in settings {
-            job = job.env(name, value);
-        }
+        let job = job.args(["-enable-recovery", "-n", &ranks.to_string()]);
         let timed: &[&str] = if ranks == 3 { &["timed"] } else { &[] };
         let outcome = watch.mark(job).arg(program).args(timed).limit(60).run()?;
         let went_on = outcome.stdout.matches("goes on").count();
@@ -486,6 +514,11 @@ impl<'a> Bench<'a> {
         if forbidden {
             job = job.arg(&self.no_peer_copy);
         }
+        self.window_transfers(job, moves)
+    }
+
+    /// Whether the method has done puts and gets by itself is as it should be.
+    fn window_transfers(&self, job: Job, moves: bool) -> Fallible {
         let outcome = job.arg(&self.windows).limit(180).succeed()?;
         let transfers = counted(&outcome, "onesided.transfers");
         if (transfers > 0) == moves {
