@@ -61,6 +61,105 @@ static void wrong_windows(MPI_Win w)
     BAD(MPI_ERR_WIN, "win is ", MPI_Get_accumulate, data, 1, MPI_INT, got, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w);
     BAD(MPI_ERR_WIN, "win is ", MPI_Fetch_and_op, data, got, MPI_INT, 0, 0, MPI_SUM, w);
     BAD(MPI_ERR_WIN, "win is ", MPI_Compare_and_swap, data, data + 1, got, MPI_INT, 0, 0, w);
+    BAD(MPI_ERR_WIN, "win is ", MPI_Raccumulate, data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_WIN, "win is ", MPI_Rget_accumulate, data, 1, MPI_INT, got, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_WIN, "win is ", MPI_Put_c, data, 1, MPI_INT, 0, 0, 1, MPI_INT, w);
+    BAD(MPI_ERR_WIN, "win is ", MPI_Get_c, got, 1, MPI_INT, 0, 0, 1, MPI_INT, w);
+    BAD(MPI_ERR_WIN, "win is ", MPI_Rput_c, data, 1, MPI_INT, 0, 0, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_WIN, "win is ", MPI_Rget_c, got, 1, MPI_INT, 0, 0, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_WIN, "win is ", MPI_Accumulate_c, data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_WIN, "win is ", MPI_Get_accumulate_c, data, 1, MPI_INT, got, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_WIN, "win is ", MPI_Raccumulate_c, data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_WIN, "win is ", MPI_Rget_accumulate_c, data, 1, MPI_INT, got, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w, &r);
+}
+
+/* No place for what a function gives. */
+static void places(MPI_Win w)
+{
+    int n;
+    MPI_Aint bytes, unit;
+    void *place;
+    char name[MPI_MAX_OBJECT_NAME];
+    BAD(MPI_ERR_ARG, "win is NULL", MPI_Win_create, ten, 4, 1, I, S, NULL);
+    BAD(MPI_ERR_ARG, "win is NULL", MPI_Win_create_c, ten, 4, 1, I, S, NULL);
+    BAD(MPI_ERR_ARG, "win is NULL", MPI_Win_allocate, 4, 1, I, S, &place, NULL);
+    BAD(MPI_ERR_ARG, "win is NULL", MPI_Win_allocate_c, 4, 1, I, S, &place, NULL);
+    BAD(MPI_ERR_ARG, "win is NULL", MPI_Win_allocate_shared, 4, 1, I, S, &place, NULL);
+    BAD(MPI_ERR_ARG, "win is NULL", MPI_Win_allocate_shared_c, 4, 1, I, S, &place, NULL);
+    BAD(MPI_ERR_ARG, "win is NULL", MPI_Win_create_dynamic, I, S, NULL);
+    BAD(MPI_ERR_ARG, "win is NULL", MPI_Win_free, NULL);
+    BAD(MPI_ERR_ARG, "baseptr is NULL", MPI_Win_allocate, 4, 1, I, S, NULL, &made);
+    BAD(MPI_ERR_ARG, "baseptr is NULL", MPI_Win_allocate_c, 4, 1, I, S, NULL, &made);
+    BAD(MPI_ERR_ARG, "baseptr is NULL", MPI_Win_allocate_shared, 4, 1, I, S, NULL, &made);
+    BAD(MPI_ERR_ARG, "baseptr is NULL", MPI_Win_allocate_shared_c, 4, 1, I, S, NULL, &made);
+    BAD(MPI_ERR_ARG, "group is NULL", MPI_Win_get_group, w, NULL);
+    BAD(MPI_ERR_ARG, "info_used is NULL", MPI_Win_get_info, w, NULL);
+    BAD(MPI_ERR_ARG, "win_name is NULL", MPI_Win_set_name, w, NULL);
+    BAD(MPI_ERR_ARG, "win_name is NULL", MPI_Win_get_name, w, NULL, &n);
+    BAD(MPI_ERR_ARG, "resultlen is NULL", MPI_Win_get_name, w, name, NULL);
+    BAD(MPI_ERR_ARG, "errhandler is NULL", MPI_Win_get_errhandler, w, NULL);
+    BAD(MPI_ERR_ARG, "attribute_val is NULL", MPI_Win_get_attr, w, MPI_WIN_BASE, NULL, &n);
+    BAD(MPI_ERR_ARG, "flag is NULL", MPI_Win_get_attr, w, MPI_WIN_BASE, &place, NULL);
+    BAD(MPI_ERR_ARG, "size is NULL", MPI_Win_shared_query, w, 0, NULL, &n, &place);
+    BAD(MPI_ERR_ARG, "disp_unit is NULL", MPI_Win_shared_query, w, 0, &bytes, NULL, &place);
+    BAD(MPI_ERR_ARG, "baseptr is NULL", MPI_Win_shared_query, w, 0, &bytes, &n, NULL);
+    BAD(MPI_ERR_ARG, "size is NULL", MPI_Win_shared_query_c, w, 0, NULL, &unit, &place);
+    BAD(MPI_ERR_ARG, "disp_unit is NULL", MPI_Win_shared_query_c, w, 0, &bytes, NULL, &place);
+    BAD(MPI_ERR_ARG, "baseptr is NULL", MPI_Win_shared_query_c, w, 0, &bytes, &unit, NULL);
+    BAD(MPI_ERR_RANK, "rank is 1", MPI_Win_shared_query, w, 1, &bytes, &n, &place);
+    BAD(MPI_ERR_RANK, "rank is -7", MPI_Win_shared_query_c, w, -7, &bytes, &unit, &place);
+    OK(MPI_Win_post(group, 0, w));
+    BAD(MPI_ERR_ARG, "flag is NULL", MPI_Win_test, w, NULL);
+    OK(MPI_Win_start(group, 0, w));
+    OK(MPI_Win_complete(w));
+    OK(MPI_Win_wait(w));
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w));
+    BAD(MPI_ERR_ARG, "request is NULL", MPI_Rput, data, 1, MPI_INT, 0, 0, 1, MPI_INT, w, NULL);
+    BAD(MPI_ERR_ARG, "request is NULL", MPI_Rget, got, 1, MPI_INT, 0, 0, 1, MPI_INT, w, NULL);
+    BAD(MPI_ERR_ARG, "request is NULL", MPI_Raccumulate, data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w, NULL);
+    BAD(MPI_ERR_ARG, "request is NULL", MPI_Rget_accumulate, data, 1, MPI_INT, got, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w, NULL);
+    BAD(MPI_ERR_TYPE, "MPI_FLOAT", MPI_Get_accumulate, data, 1, MPI_INT, got, 1, MPI_FLOAT, 0, 0, 1, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_TYPE, "MPI_FLOAT", MPI_Get_accumulate, NULL, 0, MPI_INT, got, 1, MPI_FLOAT, 0, 0, 1, MPI_INT, MPI_NO_OP, w);
+    BAD(MPI_ERR_TYPE, "MPI_CHARACTER", MPI_Compare_and_swap, data, data, got, MPI_CHARACTER, 0, 0, w);
+    OK(MPI_Win_unlock(0, w));
+}
+
+/* Every rank has memory of another size, in other units: what is said of a target is about that one. */
+static void targets(int is_allocated)
+{
+    int other = (rank + 1) % size, mine = 10 + 7 * rank, bytes = 4 * (10 + 7 * other), *memory;
+    char text[80];
+    MPI_Win w;
+    MPI_Request r;
+    if (is_allocated) {
+        OK(MPI_Win_allocate(4 * mine, 1 + rank, I, MPI_COMM_WORLD, &memory, &w));
+    } else {
+        memory = malloc(4 * (size_t)mine);
+        OK(MPI_Win_create(memory, 4 * mine, 1 + rank, I, MPI_COMM_WORLD, &w));
+    }
+    memset(memory, 0, 4 * (size_t)mine);
+    OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
+    snprintf(text, sizeof text, "bytes 0..%d of rank %d, in units of %d", bytes, other, 1 + other);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_lock_all(0, w));
+    MPI_Aint beyond = bytes / (1 + other);
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Put, data, 1, MPI_INT, other, beyond, 1, MPI_INT, w);
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Get, got, 8, MPI_INT, other, beyond - 1, 8, MPI_INT, w);
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Rput, data, 1, MPI_INT, other, beyond, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Rget, got, 1, MPI_INT, other, beyond, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Accumulate, data, 1, MPI_INT, other, beyond, 1, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Get_accumulate, data, 1, MPI_INT, got, 1, MPI_INT, other, beyond, 1, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Fetch_and_op, data, got, MPI_INT, other, beyond, MPI_SUM, w);
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Compare_and_swap, data, data, got, MPI_INT, other, beyond, w);
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Raccumulate, data, 1, MPI_INT, other, beyond, 1, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Rget_accumulate, data, 1, MPI_INT, got, 1, MPI_INT, other, beyond, 1, MPI_INT, MPI_SUM, w, &r);
+    /* The last that fits, which is outside of the memory of whoever has less. */
+    OK(MPI_Accumulate(data, 1, MPI_INT, other, (bytes - 4) / (1 + other), 1, MPI_INT, MPI_SUM, w));
+    OK(MPI_Win_unlock_all(w));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < mine; i++) EQUAL(memory[i], 0);
+    OK(MPI_Win_free(&w));
+    if (!is_allocated) free(memory);
 }
 
 static void constructors(void)
@@ -236,10 +335,15 @@ int main(int argc, char **argv)
         BAD(MPI_ERR_KEYVAL, "win_keyval is ", MPI_Win_set_attr, all[i], MPI_WIN_SIZE, &i);
         BAD(MPI_ERR_KEYVAL, "keyval is 12345", MPI_Win_delete_attr, all[i], 12345);
         BAD(MPI_ERR_ERRHANDLER, "errhandler is ", MPI_Win_set_errhandler, all[i], bad_live_errhandler);
-        if (i < 2) epochs(all[i]);
+        if (i < 2) {
+            epochs(all[i]);
+            places(all[i]);
+        }
         accesses(all[i], i < 2);
     }
     dynamic(loose, fixed);
+    targets(0);
+    targets(1);
     /* What goes wrong at one is told to all. */
     if (rank == 1) BAD(MPI_ERR_NO_MEM, "no memory", MPI_Win_allocate, (MPI_Aint)1 << 60, 1, I, MPI_COMM_WORLD, &base, &made);
     else if (size > 1) BAD(MPI_ERR_OTHER, "rank 1 has failed", MPI_Win_allocate, 8, 1, I, MPI_COMM_WORLD, &base, &made);

@@ -1,7 +1,8 @@
 // ranks: 2
 // timeout: 30
 // of memory
-/* The target of a window that is mapped need not enter MPI: accesses, locks and completion are over while it sleeps. MPI-5.0
+// env: POSTHASTE_WINDOW_THREAD=0
+/* The target of a window that is mapped need not enter MPI, nor have a thread for it: accesses, locks and completion are over while it sleeps. MPI-5.0
  * sections 12.5.3, 12.7.3. */
 #include "win.h"
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // ranks: 1 2 3
-/* Memory that comes and goes in a dynamic window: pieces side by side, memory attached again at the same address, pieces of no
+/* Memory that comes and goes in a dynamic window: pieces side by side, which one access may reach, memory attached again at the same address, pieces of no
  * bytes, and what is not attached any more. MPI-5.0 section 12.2.4. */
 #include "win.h"
 
@@ -26,10 +26,16 @@ int main(int argc, char **argv)
             OK(MPI_Put(values, INTS, MPI_INT, next, all[next * PIECES + i], INTS, MPI_INT, win));
             OK(MPI_Win_flush_local(next, win));
         }
+        int ones[PIECES * INTS], found[PIECES * INTS];
+        for (int at = 0; at < PIECES * INTS; at++) ones[at] = 1;
+        OK(MPI_Accumulate(ones, PIECES * INTS, MPI_INT, next, all[next * PIECES], PIECES * INTS, MPI_INT, MPI_SUM, win));
+        OK(MPI_Win_flush(next, win));
+        OK(MPI_Get(found, PIECES * INTS, MPI_INT, next, all[next * PIECES], PIECES * INTS, MPI_INT, win));
         OK(MPI_Win_unlock_all(win));
         OK(MPI_Barrier(MPI_COMM_WORLD));
+        for (int at = 0; at < PIECES * INTS; at++) EQUAL(found[at], 1 + 1000 * turn + 100 * rank + 10 * (at / INTS) + at % INTS);
         for (int i = 0; i < PIECES; i++) {
-            for (int at = 0; at < INTS; at++) EQUAL(memory[i * INTS + at], 1000 * turn + 100 * before + 10 * i + at);
+            for (int at = 0; at < INTS; at++) EQUAL(memory[i * INTS + at], 1 + 1000 * turn + 100 * before + 10 * i + at);
             OK(MPI_Win_detach(win, memory + i * INTS));
         }
         OK(MPI_Barrier(MPI_COMM_WORLD));

@@ -1,7 +1,8 @@
 // ranks: 2 3
 // of memory
-/* Puts and gets reach memory of a window on the same node whose owner stays out of MPI: it waits for them by looking at its
- * memory alone. MPI-5.0 sections 12.5.3, 12.7.3. */
+// env: POSTHASTE_WINDOW_THREAD=0
+/* Puts and gets reach memory of a window on the same node whose owner stays out of MPI, and has no thread for it: it waits for
+ * them by looking at its memory alone. MPI-5.0 sections 12.5.3, 12.7.3. */
 #include "win.h"
 #include <sched.h>
 

@@ -36,11 +36,32 @@ const OPTIONS: [&str; 6] = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wer
 /// The plug-in in `examples`, and tests that are run over it.
 const PLUGIN: &str = "libposthaste_unix.so";
 /// Tests that are run over TCP and libfabric side by side.
-const BY_BOTH: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "stress", "large_messages"];
-const BY_PLUGIN: [&str; 6] = ["ring", "modes", "matrix", "pt2pt_order", "reductions", "wakeups"];
+const BY_BOTH: [&str; 9] = [
+    "ring",
+    "modes",
+    "matrix",
+    "pt2pt_order",
+    "stress",
+    "large_messages",
+    "win_attended",
+    "win_counters",
+    "win_dynamic",
+];
+const BY_PLUGIN: [&str; 10] = [
+    "ring",
+    "modes",
+    "matrix",
+    "pt2pt_order",
+    "reductions",
+    "wakeups",
+    "win_attended",
+    "win_counters",
+    "win_dynamic",
+    "win_put_get",
+];
 
 /// Tests that are run as if several threads called, with a real lock and a VCI for each communicator.
-const IN_VCIS: [&str; 10] = [
+const IN_VCIS: [&str; 14] = [
     "comms",
     "partitioned",
     "bsend",
@@ -51,6 +72,10 @@ const IN_VCIS: [&str; 10] = [
     "intercomm",
     "stress",
     "requests_full",
+    "win_attended",
+    "win_counters",
+    "win_dynamic",
+    "win_requests",
 ];
 
 /// Tests that are run with each kind of bounce buffer, whichever is right for this processor.

@@ -88,6 +88,13 @@ pub(crate) fn paths(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         let name = format!("paths: windows that are not mapped, protocol {long}, forbidden: {forbidden}");
         tally.test(&name, || bench.windows(long, forbidden, moves));
     }
+    match ctests::Over::Fabric.can_be_used(project) {
+        Ok(()) => tally.test("paths: windows over libfabric are read and written by its RMA", || {
+            let job = ctests::Over::Fabric.method(project, mpi.plain().args(["-counters", "-n", "2"]));
+            bench.window_transfers(job.env("POSTHASTE_MAP_WINDOWS", "0"), true)
+        }),
+        Err(why) => tally.not_run(1, format!("paths: windows over libfabric: {why}")),
+    }
 }
 
 /// All fault tests.
@@ -154,6 +161,12 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             format!("faults: {ranks} ranks of which one is killed in epochs of windows, mapped: {maps}");
         tally.test(&name, || {
             bench.survivors(&bench.win_lost, ranks, OWN, &[("POSTHASTE_MAP_WINDOWS", maps)]).map(drop)
+        });
+    }
+    for (ranks, way) in WAYS[1..].iter().flat_map(|way| [(3, way), (4, way)]) {
+        let name = format!("faults: {ranks} ranks of which one is killed in epochs of windows,{}", way.name);
+        tally.test(&name, || {
+            bench.survivors(&bench.win_lost, ranks, *way, &[("POSTHASTE_MAP_WINDOWS", "0")]).map(drop)
         });
     }
     for (ranks, maps) in [(3, "1"), (4, "0"), (7, "1")] {
@@ -592,6 +605,11 @@ impl<'a> Bench<'a> {
         if forbidden {
             job = job.arg(&self.no_peer_copy);
         }
+        self.window_transfers(job, moves)
+    }
+
+    /// Whether the method has done puts and gets by itself is as it should be.
+    fn window_transfers(&self, job: Job, moves: bool) -> Fallible {
         let outcome = job.arg(&self.windows).limit(180).succeed()?;
         let transfers = counted(&outcome, "onesided.transfers");
         if (transfers > 0) == moves {

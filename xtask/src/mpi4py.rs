@@ -272,7 +272,7 @@ fn explained(reason: &str) -> String {
         "cupy" | "numba" => "arrays in the memory of a GPU",
         "numpy" => "NumPy is not there",
         "comm.size==1" => "they need several ranks and are called with MPI_COMM_SELF, too",
-        "File" | "Session" | "Win" | "mpi-win-attr" => "not implemented",
+        "File" => "not implemented",
         "mpi-comm_revoke" => "functions beyond MPI-5.0",
         _ if reason.starts_with("mpi-world-size") => "a number of ranks with which its module is not run",
         _ => return reason.into(),

@@ -77,13 +77,27 @@ static MPI_Win window(void)
 }
 
 /* Rank 1 has the lock of rank 2 and waits for rank 0, which wants it. */
-static void held_lock(void)
+static void wanted_lock(MPI_Win win)
 {
-    MPI_Win win = window();
     if (rank == 1) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
     receive(0, 1, MPI_COMM_WORLD);
+}
+
+static void held_lock(void)
+{
+    wanted_lock(window());
+}
+
+/* The same in memory that is not mapped: rank 2 keeps its lock itself. */
+static void asked_lock(void)
+{
+    static int memory[16];
+    MPI_Win win;
+    MPI_Win_create(memory, sizeof memory, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_name(win, "board");
+    wanted_lock(win);
 }
 
 /* Ranks 0 and 1 wait for both ends of an epoch that rank 3 has not begun, rank 2 for a fence; rank 3 waits for rank 0. */
@@ -228,6 +242,8 @@ int main(int argc, char **argv)
         receive(rank ^ 1, 1, MPI_COMM_WORLD);
     } else if (!strcmp(what, "threads")) {
         two_threads();
+    } else if (!strcmp(what, "asked")) {
+        asked_lock();
     } else if (!strcmp(what, "lock")) {
         held_lock();
     } else if (!strcmp(what, "epochs")) {

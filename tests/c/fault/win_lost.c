@@ -2,9 +2,10 @@
  * it wherever they need it, and nobody waits for a lock that it held. */
 #include "../check.h"
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-enum { VICTIM = 1, KINDS = 7, BYTES = 64 };
+enum { VICTIM = 1, KINDS = 8, BYTES = 64 };
 
 /* `may`: what packets do without the dead, mapped memory cannot, or the other way round. */
 static void ends(int code, int may, double since, const char *what)
@@ -46,14 +47,34 @@ static void freed_early(MPI_Win win)
     OK(MPI_Free_mem(memory));
 }
 
+static void die(int signal)
+{
+    (void)signal;
+    kill(getpid(), SIGKILL);
+}
+
+/* Comes to a fence to which nobody else comes for a while, and is killed there. */
+static void killed_in_fence(MPI_Win win)
+{
+    const struct itimerval soon = {.it_value = {.tv_usec = 100000}};
+    signal(SIGALRM, die);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    MPI_Win_fence(0, win);
+    for (;;) pause();
+}
+
 int main(int argc, char **argv)
 {
     MPI_Win wins[KINDS];
     MPI_Group world, victim, others, first, last_two;
-    int *base[KINDS], one = 1, got = 0, dead = VICTIM;
+    MPI_Comm near;
+    int *base[KINDS], one = 1, got = 0, dead = VICTIM, together;
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near));
+    OK(MPI_Comm_size(near, &together));
+    OK(MPI_Comm_free(&near));
     OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
     OK(MPI_Group_incl(world, 1, &dead, &victim));
     OK(MPI_Group_excl(world, 1, &dead, &others));
@@ -74,13 +95,11 @@ int main(int argc, char **argv)
         if (rank == 0) OK(MPI_Win_lock_all(0, wins[6]));
     }
     OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (rank == VICTIM) {
-        usleep(100000);
-        kill(getpid(), SIGKILL);
-    }
+    if (rank == VICTIM) killed_in_fence(wins[7]);
     double since = MPI_Wtime() + 0.1;
-    /* Who does not wait for the dead itself may not have heard of it yet. */
-    ends(MPI_Win_fence(0, wins[4]), rank > 0, since, "MPI_Win_fence");
+    /* Who does not wait for the dead itself may not have heard of it yet; on one node rank 0 waits for all. */
+    int may = rank > 0 || together < size;
+    ends(MPI_Win_fence(0, wins[4]), may, since, "MPI_Win_fence");
     since = MPI_Wtime();
     ends(MPI_Win_wait(wins[1]), 0, since, "MPI_Win_wait");
     ends(MPI_Accumulate(&one, 1, MPI_INT, VICTIM, 0, 1, MPI_INT, MPI_SUM, wins[2]), 1, since, "MPI_Accumulate");
@@ -99,6 +118,11 @@ int main(int argc, char **argv)
         OK(MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, wins[0]));
         OK(MPI_Win_unlock(0, wins[0]));
     }
+    /* The dead has come to the first of these fences, and not to the second. */
+    usleep(200000);
+    since = MPI_Wtime();
+    ends(MPI_Win_fence(0, wins[7]), 1, since, "MPI_Win_fence, in which the dead was");
+    ends(MPI_Win_fence(0, wins[7]), may, since, "MPI_Win_fence after that");
     freed_early(wins[6]);
     printf("rank %d goes on\n", rank);
     fflush(stdout);

@@ -276,8 +276,11 @@ fn update(
     request: Option<Out<MPI_Request>>,
 ) -> Result<()> {
     let found = window::find("win", win)?;
-    let given = origin.as_ref().map(|Data(.., handle)| datatype::committed("origin_datatype", *handle));
-    let given = given.transpose()?;
+    let ours = |name, data: &Option<Data>| {
+        let datatype = data.as_ref().map(|Data(.., handle)| datatype::committed(name, *handle));
+        datatype.transpose()
+    };
+    let (given, taken) = (ours(ORIGIN[2], &origin)?, ours(RESULT[2], &result)?);
     let operands = origin.map(|origin| buffer(ORIGIN, origin)).transpose()?;
     let old = result.map(|result| buffer(RESULT, result)).transpose()?;
     if let (Some(operands), Some(old)) = (&operands, &old)
@@ -289,7 +292,8 @@ fn update(
     }
     ready(&request)?;
     let id = target.with(|at| {
-        let element = Window::element(at, given.as_ref(), op)?;
+        let ours = [(ORIGIN[2], given.as_ref()), (RESULT[2], taken.as_ref())];
+        let element = Window::element(at, &ours, op)?;
         let what = (element, operation);
         library().world.accumulate(&found.window, operands, old, at, what, request.is_some())
     })?;

@@ -6,6 +6,7 @@ use std::ffi::{c_int, c_void};
 
 use posthaste_core::buffer::Run;
 use posthaste_core::datatype::{Builtin, Class};
+use posthaste_core::named::Named;
 use posthaste_core::op::Predefined;
 use posthaste_core::win::{Spot, Window};
 
@@ -89,13 +90,10 @@ pub(crate) fn swapped(
 /// Whether elements of this type can be compared (MPI-5.0 §12.3.4).
 #[inline]
 pub(crate) fn is_comparable(element: &Builtin) -> bool {
-    matches!(
-        element.class,
-        Class::Integer
-            | Class::FortranInteger
-            | Class::Logical
-            | Class::MultiLanguage
-            | Class::Byte
-            | Class::Character
-    )
+    match element.class {
+        Class::Integer | Class::FortranInteger | Class::Logical | Class::MultiLanguage | Class::Byte => true,
+        // As in reductions, it is a small integer.
+        Class::Character => element.named == Named::Char,
+        _ => false,
+    }
 }

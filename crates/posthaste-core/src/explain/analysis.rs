@@ -93,6 +93,7 @@ impl State {
 /// Says in lines what each rank does, and behind `so:` what follows from it. `states` are all ranks of the job in
 /// order, of which those on other hosts are not shown; `now` is [`posthaste_os::machine::now`] when they were read.
 pub fn explain(states: &[State], now: Duration) -> String {
+    let states = &who_has_locks(states)[..];
     let known = states.iter().enumerate().filter(|(_, state)| state.doing() != Doing::Elsewhere);
     let mut text: String = known.map(|(rank, state)| words::of_rank(rank, state, now)).collect();
     let mut found = stuck(states, now);
@@ -110,6 +111,32 @@ pub fn explain(states: &[State], now: Duration) -> String {
         text.push_str(&format!("  so: {sentence}\n"));
     }
     text
+}
+
+/// The same, with those who have a lock in the place of its owner, who has been asked for it and knows them.
+fn who_has_locks(states: &[State]) -> Vec<State> {
+    let holders = |waiter: usize, goal: &Goal| -> Vec<Goal> {
+        let Goal::Message(message @ Message { part: Part::ForOwner, peer: Some(owner), .. }) = goal else {
+            return Vec::new();
+        };
+        let report = states.get(*owner as usize).and_then(|state| state.report.as_ref());
+        let locks = report.map_or(&[][..], |report| &report.locks);
+        let of_waiter = locks.iter().filter(|(rank, _)| *rank as usize == waiter);
+        let held = |holder| Goal::Message(Message { part: Part::ForLock, peer: Some(holder), ..*message });
+        of_waiter.map(|(_, holder)| held(*holder)).collect()
+    };
+    let mut known = states.to_vec();
+    for (rank, state) in known.iter_mut().enumerate() {
+        let waits = state.report.iter_mut().flat_map(|report| &mut report.waits);
+        for wait in waits.filter(|wait| wait.call.starts_with("MPI_Win_lock")) {
+            let with_holders = |goal: &Goal| match holders(rank, goal) {
+                nobody if nobody.is_empty() => vec![goal.clone()],
+                holders => holders,
+            };
+            wait.goals = wait.goals.iter().flat_map(with_holders).collect();
+        }
+    }
+    known
 }
 
 /// The ranks of which one has to do something before this message goes on; `None` when it goes on by itself.

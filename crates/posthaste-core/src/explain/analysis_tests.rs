@@ -296,3 +296,19 @@ fn ranks_on_other_hosts_are_not_shown_and_never_called_stuck() {
     let far = ["rank 1 waits for rank 0, which is on another host"];
     assert_eq!(so(&[State::ELSEWHERE, for_message("MPI_Recv", from_anybody())]), far);
 }
+
+#[test]
+fn the_owner_of_a_lock_tells_who_has_it() {
+    let wants = for_message("MPI_Win_lock", message(Part::ForOwner, 2, 0));
+    let owner = with(receiving(0, 1), |report| report.locks = vec![(0, 1), (7, 2)]);
+    let states = [wants.clone(), receiving(0, 1), owner.clone()];
+    let text = explain(&states, NOW);
+    assert!(text.contains("waits for rank 1 to give back the lock of rank 2 there"), "{text}");
+    assert!(text.contains("so: rank 0 waits for rank 1, which waits for rank 0: a deadlock"), "{text}");
+    let gone = [wants.clone(), receiving(0, 1), with(owner.clone(), |report| report.locks.clear())];
+    let text = explain(&gone, NOW);
+    assert!(text.contains("rank 2 to do what it was asked for") && !text.contains("deadlock"), "{text}");
+    // Another call waits for the owner alone.
+    let flushes = for_message("MPI_Win_flush", message(Part::ForOwner, 2, 0));
+    assert!(!explain(&[flushes, receiving(0, 1), owner], NOW).contains("lock of rank"));
+}

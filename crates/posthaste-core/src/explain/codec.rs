@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{Goal, Handled, List, Message, Operation, Part, Report, Standing, Wait};
 
 /// Stands in front; grows with every change of the format.
-const VERSION: u32 = 0x7068_0003;
+const VERSION: u32 = 0x7068_0004;
 /// Longest name, in bytes.
 const LONGEST_NAME: usize = 127;
 /// How many messages are published of each list and goal, and how many goals of each wait: as many as there is room for.
@@ -45,6 +45,7 @@ impl Report {
             sends: from.list()?,
             handled: from.several(Reader::handled)?,
             under_way: from.several(|from| Some((from.u64()?, from.u32()? as i32)))?,
+            locks: from.several(|from| Some((from.u32()?, from.u32()?)))?,
             names: from.several(|from| Some((from.u64()?, from.text()?)))?,
         };
         from.rest.is_empty().then_some(report)
@@ -62,6 +63,10 @@ impl Report {
         to.several(&self.under_way, |to, (communicator, number)| {
             to.u64(*communicator);
             to.u32(*number as u32);
+        });
+        to.several(&self.locks, |to, (waiter, holder)| {
+            to.u32(*waiter);
+            to.u32(*holder);
         });
         to.several(&self.names, |to, (context, name)| {
             to.u64(*context);
@@ -285,6 +290,7 @@ mod tests {
                 since: Duration::from_nanos(7),
             }],
             under_way: vec![(6, 3)],
+            locks: vec![(0, 2)],
             names: vec![(6, "rows é".into())],
         }
     }

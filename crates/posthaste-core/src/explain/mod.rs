@@ -36,6 +36,8 @@ pub struct Report {
     pub handled: Vec<Handled>,
     /// Collective operations under way, by communicator and number, whether a call waits for them or not.
     pub under_way: Vec<(u64, i32)>,
+    /// Ranks of the world that wait for locks of memory of this one, each with one that has the lock.
+    pub locks: Vec<(u32, u32)>,
     /// Names of the communicators in this report.
     pub names: Vec<(u64, String)>,
 }

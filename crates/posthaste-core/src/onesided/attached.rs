@@ -1,6 +1,7 @@
 //! Memory that is attached piece by piece under one key, and found by its addresses: dynamic windows (MPI-5.0 §12.2.4).
 //!
-//! What must stay true: an access lies in one piece, or reaches nothing; pieces share no byte.
+//! What must stay true: an access lies in one piece, or in several of which each begins where the one before ends, or reaches
+//! nothing; pieces share no byte.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,16 @@ impl Attached {
     pub(super) fn find(&self, address: u64, len: u64) -> Option<UserBuf> {
         let (base, (memory, size)) = self.0.range(..=address).next_back()?;
         let skip = address - base;
-        (skip.checked_add(len)? <= *size).then(|| memory.offset(skip as isize))
+        let end = address.checked_add(len)?;
+        let mut reached = base + size;
+        if skip > *size {
+            return None;
+        }
+        while reached < end {
+            let (_, more) = self.0.get(&reached).filter(|(_, size)| *size > 0)?;
+            reached += more;
+        }
+        Some(memory.offset(skip as isize))
     }
 
     fn add(&mut self, memory: UserBuf, len: u64) -> Result<()> {
@@ -83,7 +93,7 @@ mod tests {
     use crate::buffer::OwnedBuf;
 
     #[test]
-    fn an_access_finds_one_piece_or_nothing() {
+    fn an_access_finds_pieces_without_a_gap_or_nothing() {
         let memory = OwnedBuf::new(100);
         let (base, at) = (memory.user_buf(), memory.user_buf().address() as u64);
         let mut attached = Attached::default();
@@ -95,7 +105,9 @@ mod tests {
         }
         assert_eq!(attached.find(at + 10, 30), Some(base.offset(10)));
         assert_eq!(attached.find(at + 40, 20), Some(base.offset(40)));
-        for (from, len) in [(10, 31), (60, 1), (0, u64::MAX)] {
+        assert_eq!(attached.find(at + 10, 50), Some(base.offset(10)), "pieces one behind the other");
+        attached.add(base.offset(61), 9).unwrap();
+        for (from, len) in [(10, 51), (50, 11), (50, 15), (60, 1), (0, u64::MAX)] {
             assert!(attached.find(at + from, len).is_none());
         }
         assert!(attached.find(at - 1, 1).is_none());

@@ -57,6 +57,11 @@ impl Lock {
         self.grant()
     }
 
+    /// Who waits for whom, as long as that is so.
+    fn awaited(&self) -> impl Iterator<Item = (Peer, Peer)> {
+        self.queue.iter().flat_map(|waiter| self.holders.iter().map(|holder| (waiter.peer, *holder)))
+    }
+
     fn grant(&mut self) -> Vec<(Peer, u64)> {
         let mut granted = Vec::new();
         while let Some(next) = self.queue.front()
@@ -100,6 +105,11 @@ impl OneSided {
         Ok(())
     }
 
+    /// Who waits for a lock of memory of this process, and who has it.
+    pub fn awaited_locks(&self) -> impl Iterator<Item = (Peer, Peer)> {
+        self.exposed.locks().flat_map(Lock::awaited)
+    }
+
     /// Tells those who have got a lock.
     pub(super) fn tell_holders(&mut self, granted: Vec<(Peer, u64)>) {
         for (peer, serial) in granted {
@@ -120,6 +130,8 @@ mod tests {
         assert_eq!(lock.asked(peers[1], 2, false), [(peers[1], 2)]);
         assert!(lock.asked(peers[2], 3, true).is_empty());
         assert!(lock.asked(peers[3], 4, false).is_empty(), "a reader does not pass a writer that waits");
+        let awaited: Vec<(u32, u32)> = lock.awaited().map(|(waiter, holder)| (waiter.0, holder.0)).collect();
+        assert_eq!(awaited, [(2, 0), (2, 1), (3, 0), (3, 1)]);
         assert!(lock.released(peers[0]).is_empty());
         assert_eq!(lock.released(peers[1]), [(peers[2], 3)]);
         assert!(lock.asked(peers[4], 5, false).is_empty());

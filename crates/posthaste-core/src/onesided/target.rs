@@ -66,6 +66,11 @@ impl Exposed {
         self.slots.iter_mut()
     }
 
+    /// The locks of all memory.
+    pub(super) fn locks(&self) -> impl Iterator<Item = &Lock> {
+        self.slots.iter().map(|slot| &slot.lock)
+    }
+
     /// The memory of a key.
     pub(super) fn memory(&self, key: RemoteKey) -> Option<(UserBuf, u64)> {
         self.slots.get(key.slot as usize).filter(|slot| slot.generation == key.generation)?.memory

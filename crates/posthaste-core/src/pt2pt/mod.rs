@@ -208,6 +208,11 @@ impl Engine {
         self.onesided.has_done_of_window()
     }
 
+    /// One-sided communication, to look at.
+    pub fn onesided(&self) -> &OneSided {
+        &self.onesided
+    }
+
     /// Starts, continues or ends one-sided communication.
     pub fn with_onesided<T>(&mut self, change: impl FnOnce(&mut OneSided, &mut Counts) -> T) -> T {
         let Self { onesided, counts, .. } = self;

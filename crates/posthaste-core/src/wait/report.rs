@@ -141,6 +141,7 @@ struct Surroundings {
     sends: List,
     handled: Vec<Handled>,
     under_way: Vec<(u64, i32)>,
+    locks: Vec<(u32, u32)>,
     /// How its communicators are called, as far as there is anything to say of them.
     names: BTreeMap<u64, String>,
 }
@@ -250,6 +251,7 @@ impl Published {
         report.sends = all(vcis, |vci| &vci.sends);
         report.handled = vcis.iter().flat_map(|vci| vci.handled.iter().copied()).take(MOST).collect();
         report.under_way = vcis.iter().flat_map(|vci| vci.under_way.iter().copied()).take(MOST).collect();
+        report.locks = vcis.iter().flat_map(|vci| vci.locks.iter().copied()).take(MOST).collect();
         let name = |context: u64| vcis.iter().find_map(|vci| vci.names.get(&context)).cloned();
         let all = mentioned(report, [&report.posted, &report.unexpected, &report.sends]);
         report.names = all.into_iter().map(|context| (context, name(context).unwrap_or_default())).collect();
@@ -453,6 +455,7 @@ fn surroundings(vci: &Vci, report: &Report) -> Surroundings {
             .filter_map(|id| vci.running.about(id))
             .map(|about| place(&about))
             .collect(),
+        locks: engine.onesided().awaited_locks().take(MOST).map(|(by, of)| (by.0, of.0)).collect(),
         names: BTreeMap::new(),
     };
     let lists = [&around.posted, &around.unexpected, &around.sends];

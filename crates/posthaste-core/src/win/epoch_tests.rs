@@ -6,7 +6,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::tests::{MEMBERS, Reach, Wrong, element, filled, in_some_weather, windows, words};
+use super::tests::{
+    Additions, Expected, MEMBERS, Reach, Wrong, element, filled, in_some_weather, windows, words,
+};
 use super::*;
 use crate::buffer::OwnedBuf;
 use crate::coll;
@@ -357,7 +359,7 @@ impl<'a> Author<'a> {
         let n = 1 + self.random(10);
         let values: Vec<u32> = (0..n).map(|_| self.random(1000) as u32).collect();
         if self.random(4) == 0 {
-            return self.add(origin, target, values[0]);
+            return self.add(origin, target, 1 + values[0]);
         }
         let operation =
             [Predefined::Sum, Predefined::Max, Predefined::Bxor, Predefined::Replace, Predefined::NoOp]
@@ -417,7 +419,7 @@ impl<'a> Author<'a> {
     /// Adds to an element to which others add at the same time.
     fn add(&mut self, origin: usize, target: usize, value: u32) {
         let place = ELEMENTS + self.random(SHARED);
-        self.model[target][place as usize] = self.model[target][place as usize].wrapping_add(value);
+        self.model[target][place as usize] += value;
         self.changed[target][place as usize] = true;
         let one = Layout { datatype: Datatype::from(Named::Unsigned), count: 1, places: vec![0] };
         let (kind, values) = (Kind::Combine(Predefined::Sum, self.random(2) == 0), vec![value]);
@@ -442,7 +444,8 @@ struct Run {
     /// Words that tell of the end of exposures: receives that `MPI_Win_post` has begun.
     completed: Vec<Vec<RequestId>>,
     /// Buffers in use, and what they must hold when their operations are done.
-    buffers: Vec<Vec<(OwnedBuf, Option<Vec<u32>>)>>,
+    buffers: Vec<Vec<(OwnedBuf, Expected)>>,
+    additions: Additions,
     mutant: Mutant,
 }
 
@@ -455,7 +458,8 @@ impl Run {
         let (steps, model) = Author::write(&bench, epochs);
         let (waits, completed) = (vec![None; MEMBERS], vec![Vec::new(); MEMBERS]);
         let buffers = (0..MEMBERS).map(|_| Vec::new()).collect();
-        let mut run = Self { bench, windows, memories, steps, waits, completed, buffers, mutant };
+        let additions = Additions::default();
+        let mut run = Self { bench, windows, memories, steps, waits, completed, buffers, additions, mutant };
         for _ in 0..2_000_000 {
             let at = run.bench.network.random(MEMBERS as u64) as usize;
             run.go_on(at)?;
@@ -464,7 +468,10 @@ impl Run {
                 (0..10_000).for_each(|_| run.bench.step());
                 let found = run.memories.iter().map(|memory| words(&memory.source().to_vec()));
                 let differ = found.zip(&model).position(|(found, model)| found != *model);
-                return differ.map_or(Ok(()), |rank| Err(format!("the memory of {rank} is another one")));
+                if let Some(rank) = differ {
+                    return Err(format!("the memory of {rank} is another one"));
+                }
+                return run.additions.follow_each_other(|target, place| Some(model[target][place as usize]));
             }
         }
         Err("it does not end".to_owned())
@@ -653,8 +660,14 @@ impl Run {
             if self.mutant != Mutant::Honest {
                 std::mem::forget(buffer); // it may still be in use
             }
-            if expected.as_ref().is_some_and(|expected| *expected != found) {
-                return Err(format!("{at} has fetched {found:x?}, expected {expected:x?}"));
+            match expected {
+                Expected::These(expected) if expected != found => {
+                    return Err(format!("{at} has fetched {found:x?}, expected {expected:x?}"));
+                }
+                Expected::Before { word, element, value } => {
+                    self.additions.fetched(element, found[word], value);
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -695,8 +708,16 @@ impl Run {
             }
         };
         let end = words(&end.source().to_vec());
-        self.buffers[at].push((given, None));
-        self.buffers[at].push((into, expected.as_ref().filter(|_| fetches).map(|_| end)));
+        self.buffers[at].push((given, Expected::Anything));
+        let expected = match expected {
+            _ if !fetches => Expected::Anything,
+            Some(_) => Expected::These(end),
+            None => {
+                let element = (*target, operation.disp as u64);
+                Expected::Before { word: MARGIN as usize, element, value: values[0] }
+            }
+        };
+        self.buffers[at].push((into, expected));
         started.map_err(|why| why.to_string())
     }
 }

@@ -23,6 +23,8 @@ mod epoch;
 #[cfg(test)]
 mod epoch_tests;
 mod hints;
+#[cfg(test)]
+mod history_tests;
 mod packets;
 mod parts;
 mod place;

@@ -66,11 +66,16 @@ impl Window {
         Ok(Some(Place { target, offset: offset as i64 }))
     }
 
-    /// The predefined type of the elements of an accumulate operation, which both sides have.
+    /// The predefined type of the elements of an accumulate operation, which both sides have: the datatypes of the origin, with the
+    /// names of their arguments.
     ///
     /// # Errors
     /// `MPI_ERR_TYPE` when they differ or there is none; `MPI_ERR_OP` for an operation that is not for them.
-    pub fn element(at: &At<'_>, origin: Option<&Datatype>, op: &Op) -> Result<&'static Builtin> {
+    pub fn element(
+        at: &At<'_>,
+        origin: &[(&'static str, Option<&Datatype>)],
+        op: &Op,
+    ) -> Result<&'static Builtin> {
         let uniform = |argument: &'static str, datatype: &Datatype| {
             datatype.uniform().or_else(|| datatype.stands_for()).ok_or_else(|| {
                 let expected = "a predefined datatype, or one made of one predefined datatype";
@@ -83,11 +88,12 @@ impl Window {
             return Err(Error::invalid(ErrorClass::Op, "op", op.name(), expected));
         }
         op.check(&Datatype::from(element.named))?;
-        if let Some(origin) = origin {
-            let ours = uniform("origin_datatype", origin)?;
+        for (argument, datatype) in origin {
+            let Some(datatype) = datatype else { continue };
+            let ours = uniform(argument, datatype)?;
             if ours.named != element.named {
                 let expected = format_args!("elements of {}, as at the target", element.name);
-                return Err(Error::invalid(ErrorClass::Type, "origin_datatype", ours.name, expected));
+                return Err(Error::invalid(ErrorClass::Type, argument, ours.name, expected));
             }
         }
         Ok(element)

@@ -1,6 +1,7 @@
 //! Random epochs and operations on windows over simulated networks, against a model of the memory that does one operation
 //! after the other. Memory is reached by the method itself or by packets here, as between nodes; mapped memory is tested by programs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
@@ -51,6 +52,44 @@ pub(super) enum Reach {
     Attached,
 }
 
+/// What a buffer must hold when its operation is done.
+#[derive(Debug)]
+pub(super) enum Expected {
+    Anything,
+    These(Vec<u32>),
+    /// In this word what an element of a target was before this was added to it, as others do at the same time.
+    Before {
+        word: usize,
+        element: (usize, u64),
+        value: u32,
+    },
+}
+
+/// Additions to elements from 0 on: what each was, and what was added. Not all additions have fetched.
+#[derive(Debug, Default)]
+pub(super) struct Additions(BTreeMap<(usize, u64), Vec<(u32, u32)>>);
+
+impl Additions {
+    pub(super) fn fetched(&mut self, element: (usize, u64), was: u32, value: u32) {
+        self.0.entry(element).or_default().push((was, value));
+    }
+
+    /// Each has begun where no other one was under way, and all are in the sums of these targets.
+    pub(super) fn follow_each_other(&mut self, sum: impl Fn(usize, u64) -> Option<u32>) -> Wrong {
+        for ((target, place), steps) in &mut self.0 {
+            let Some(sum) = sum(*target, *place) else { continue };
+            steps.sort_unstable();
+            let starts = steps.iter().skip(1).map(|step| step.0).chain([sum]);
+            if steps.iter().zip(starts).any(|((was, value), next)| was + value > next) {
+                return Err(format!(
+                    "element {place} of {target}, {sum} at last, had these additions: {steps:?}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
 struct Story {
     bench: Bench,
     windows: Vec<Arc<Window>>,
@@ -59,7 +98,8 @@ struct Story {
     model: Vec<Vec<u32>>,
     doing: Vec<Doing>,
     /// Buffers in use, and what they must hold when their operations are done.
-    buffers: Vec<Vec<(OwnedBuf, Option<Vec<u32>>)>>,
+    buffers: Vec<Vec<(OwnedBuf, Expected)>>,
+    additions: Additions,
     mutant: Mutant,
     /// Members that cannot reach each other any more.
     cut: Option<(usize, usize)>,
@@ -130,6 +170,7 @@ impl Story {
             model: vec![vec![0; (ELEMENTS + SHARED) as usize]; MEMBERS],
             doing: (0..MEMBERS).map(|_| Doing::Nothing).collect(),
             buffers: (0..MEMBERS).map(|_| Vec::new()).collect(),
+            additions: Additions::default(),
             mutant,
             cut: None,
         }
@@ -244,8 +285,16 @@ impl Story {
                     if self.mutant == Mutant::Hurries {
                         std::mem::forget(buffer); // it may still be written to
                     }
-                    if expected.as_ref().is_some_and(|expected| *expected != found && !is_torn) {
-                        return Err(format!("{at} fetches {found:?} from {target}, expected {expected:?}"));
+                    match expected {
+                        Expected::These(expected) if expected != found && !is_torn => {
+                            return Err(format!(
+                                "{at} fetches {found:?} from {target}, expected {expected:?}"
+                            ));
+                        }
+                        Expected::Before { word, element, value } => {
+                            self.additions.fetched(element, found[word], value);
+                        }
+                        _ => {}
                     }
                 }
                 self.doing[at] = Doing::Holding(target, exclusive, left);
@@ -278,7 +327,7 @@ impl Story {
         at: usize,
         (target, first, datatype): (usize, u64, &Datatype),
         (operands, update): (Option<OwnedBuf>, Option<Update>),
-        old: Option<(OwnedBuf, Option<Vec<u32>>)>,
+        old: Option<(OwnedBuf, Expected)>,
     ) -> Result<()> {
         let window = self.windows[at].clone();
         let to = At { rank: target as i32, disp: self.disp(target, first), count: 1, datatype };
@@ -296,7 +345,7 @@ impl Story {
                 operations.update(origin, &window, (&to, place), what, &given, fetched.as_ref())
             }
         };
-        self.buffers[at].extend(operands.map(|buf| (buf, None)));
+        self.buffers[at].extend(operands.map(|buf| (buf, Expected::Anything)));
         self.buffers[at].extend(old);
         started
     }
@@ -312,7 +361,7 @@ impl Story {
         let places: Vec<usize> = (0..count).map(|n| (first + n * stride) as usize).collect();
         let values: Vec<u32> = (0..count).map(|_| self.random(1000) as u32).collect();
         let was: Vec<u32> = places.iter().map(|place| self.model[target][*place]).collect();
-        let result = || (OwnedBuf::new(4 * count as usize), Some(was.clone()));
+        let result = || (OwnedBuf::new(4 * count as usize), Expected::These(was.clone()));
         let operation =
             [Predefined::Sum, Predefined::Max, Predefined::Bxor, Predefined::Replace, Predefined::NoOp]
                 [self.random(5) as usize];
@@ -340,7 +389,7 @@ impl Story {
                 set(self, &combined);
             }
             3 => {
-                let old = Some((filled(&[0]), Some(vec![was[0]])));
+                let old = Some((filled(&[0]), Expected::These(vec![was[0]])));
                 let expected = if self.random(2) == 0 { was[0] } else { was[0] ^ 1 };
                 let both = filled(&[expected, values[0]]);
                 self.start(at, (target, first, &unsigned), (Some(both), Some(Update::CompareAndSwap)), old)?;
@@ -361,7 +410,8 @@ impl Story {
     fn add(&mut self, at: usize, target: usize) -> Result<()> {
         let (place, value) = (ELEMENTS + self.random(SHARED), 1 + self.random(9) as u32);
         let unsigned = Datatype::from(Named::Unsigned);
-        let old = (self.random(2) == 0).then(|| (filled(&[0]), None));
+        let before = Expected::Before { word: 0, element: (target, place), value };
+        let old = (self.random(2) == 0).then(|| (filled(&[0]), before));
         let update = Some(Update::Combine(Predefined::Sum));
         self.start(at, (target, place, &unsigned), (Some(filled(&[value])), update), old)?;
         self.model[target][place as usize] += value;
@@ -377,7 +427,9 @@ impl Story {
                 return Err(format!("the memory of {rank} is {found:?}, expected {model:?}"));
             }
         }
-        Ok(())
+        let (model, torn) = (&self.model, [0, 1, 2].map(|target| self.is_torn(target)));
+        self.additions
+            .follow_each_other(|target, place| (!torn[target]).then(|| model[target][place as usize]))
     }
 }
 
@@ -408,6 +460,18 @@ fn epochs_end_where_a_link_is_cut() {
             story.run_until_cut(60, cut).unwrap_or_else(|wrong| panic!("{reach:?}, seed {seed}: {wrong}"));
         }
     }
+}
+
+#[test]
+fn additions_that_overlap_are_found() {
+    let follow = |steps: &[(u32, u32)], sum: u32| {
+        let mut additions = Additions::default();
+        steps.iter().for_each(|(was, value)| additions.fetched((1, 4), *was, *value));
+        additions.follow_each_other(|_, _| Some(sum)).is_ok()
+    };
+    assert!(follow(&[(3, 2), (0, 3), (7, 1)], 8), "2 more have not fetched");
+    assert!(!follow(&[(0, 3), (0, 3)], 6), "a lost update");
+    assert!(!follow(&[(0, 3), (2, 3)], 9) && !follow(&[(0, 3), (3, 3)], 5));
 }
 
 #[test]

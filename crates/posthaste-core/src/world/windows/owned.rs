@@ -404,7 +404,7 @@ impl<'scope, 'env, T: Equivalence> Epoch<'scope, 'env, T> {
         op: Predefined,
     ) -> Result<()> {
         let at = self.at(to, data.len())?;
-        let what = (Window::element(&at, None, &Op::from(op))?, op);
+        let what = (Window::element(&at, &[], &Op::from(op))?, op);
         let Members { world, window, .. } = self.members;
         let old = same_length(data, old)?.map(|old| RecvBuf::new(old).lend());
         let data = Some(SendBuf::new(data).lend());
@@ -444,7 +444,7 @@ impl<'scope, 'env, T: Equivalence> Epoch<'scope, 'env, T> {
         op: Predefined,
     ) -> Result<Operation<'scope>> {
         let at = self.at(to, data.len())?;
-        let what = (Window::element(&at, None, &Op::from(op))?, op);
+        let what = (Window::element(&at, &[], &Op::from(op))?, op);
         let Members { world, window, .. } = self.members;
         let old = same_length(data, old)?.map(|old| RecvBuf::new(old).lend());
         let data = Some(SendBuf::new(data).lend());
@@ -502,7 +502,7 @@ impl<T: Equivalence> Epoch<'_, '_, T> {
         {
             return Ok(old);
         }
-        let what = (Window::element(&at, None, &Op::from(op))?, op);
+        let what = (Window::element(&at, &[], &Op::from(op))?, op);
         let (operand, into) = (Some(SendBuf::new(operand).lend()), Some(RecvBuf::new(into).lend()));
         self.landed(to, || world.accumulate(window, operand, into, &at, what, false).map(drop))?;
         Ok(old)

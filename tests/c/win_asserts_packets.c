@@ -1,0 +1,5 @@
+// ranks: 1 2 4
+// env: POSTHASTE_MAP_WINDOWS=0
+// env: POSTHASTE_WINDOW_TRANSPORT=0
+/* The same with every operation done by the owner of the memory. */
+#include "win_asserts.c"
