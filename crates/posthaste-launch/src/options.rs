@@ -20,7 +20,7 @@ use crate::show;
 use hosts::HostList;
 use posthaste_core::config::{INITIAL_HANDLER, INITIAL_HANDLERS};
 use posthaste_pmi::hosts::{By, Host, Launcher, Means, Placement};
-use posthaste_pmi::spawn::{Job, Program};
+use posthaste_pmi::spawn::{Job, Part, Program};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
@@ -72,6 +72,8 @@ pub struct Surroundings {
     pub host: String,
     /// Its addresses; asked for only when hosts are named.
     pub addresses: fn() -> Vec<IpAddr>,
+    /// How many parts of a kind it has with one of these usable CPUs (all when empty); `None` where the system does not say.
+    pub parts: fn(Part, &[usize]) -> Option<usize>,
 }
 
 /// Which of our variables a program gets.

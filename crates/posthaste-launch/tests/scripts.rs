@@ -3,6 +3,8 @@
 mod common;
 
 use common::{Said, run, unique};
+use posthaste_pmi::spawn::Part;
+use std::collections::HashSet;
 use std::fs;
 
 /// Where a rank runs.
@@ -100,6 +102,17 @@ fn ranks_are_bound_as_each_launcher_would_bind_them() {
     assert_eq!(cpus(&format!("-n 1 --bind-to core --cpu-set {one}")), [[one]]);
     assert_eq!(cpus(&format!("-n 1 --bind-to socket --cpu-list {one}")), [[one]]);
     assert_eq!(cpus(&format!("-n 1 --map-by pe-list={one}")), [[one]]);
+    // As many ranks as this machine has parts of a kind, each on CPUs of its own.
+    for (part, word) in [(Part::Package, "socket"), (Part::NumaNode, "numa"), (Part::Core, "core")] {
+        let Some(count) = part.count(&[]) else { continue };
+        let found = cpus(&format!("--map-by ppr:1:{word}"));
+        let all: HashSet<usize> = found.iter().flatten().copied().collect();
+        assert_eq!((found.len(), all.len()), (count, usable.len()), "{word}: {found:?}");
+        assert_eq!(cpus(&format!("--map-by ppr:1:{word}:PE=1 --cpu-set {one}")), [[one]], "{word}");
+        if word == "socket" {
+            assert_eq!(cpus("-npersocket 1"), found);
+        }
+    }
     let [socket] = &cpus("-n 1 -bind-to socket --map-by socket:PE=1")[..] else { panic!() };
     assert!(socket.contains(&usable[0]) && socket.iter().all(|cpu| usable.contains(cpu)), "{socket:?}");
     if usable.len() < 2 {

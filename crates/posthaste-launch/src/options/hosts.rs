@@ -259,6 +259,7 @@ mod tests {
             environment: variables.iter().map(pair).collect(),
             host: "n1".into(),
             addresses: Vec::new,
+            parts: |_, _| None,
         }
     }
 

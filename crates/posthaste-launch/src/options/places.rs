@@ -28,6 +28,7 @@ impl Reader<'_> {
             Kind::HostFile => self.hosts = Some(HostList::read(&first)?),
             Kind::PerHost => self.per_host = Some(count_of(name, &first)?),
             Kind::MapBy => self.map_by(&text)?,
+            Kind::PerSocket => self.map_by(&format!("ppr:{text}:socket"))?,
             Kind::Mapped(by) => self.map_by(&format!("{by}{text}"))?,
             Kind::RankBy => match &*text.to_ascii_lowercase() {
                 "slot" | "core" | "hwthread" | "fill" => {}
@@ -113,7 +114,8 @@ impl Reader<'_> {
     fn map_by(&mut self, given: &str) -> Result<(), String> {
         let wrong = || {
             format!(
-                "-map-by {given:?} is not known, expected slot, node, socket, numa, l3cache, l2cache or ppr:N:node"
+                "-map-by {given:?} is not known, expected slot, node, socket, numa, l3cache, l2cache, ppr:N:node \
+                 or ppr:N:PART"
             )
         };
         let lower = given.to_ascii_lowercase();
@@ -125,10 +127,15 @@ impl Reader<'_> {
             "" if lower.len() > 1 => {}
             "ppr" => {
                 let count = words.next().unwrap_or_default();
-                if !matches!(words.next(), Some("node" | "host")) {
-                    return Err(wrong());
+                let each = count_of("map-by ppr", OsStr::new(count))?;
+                match words.next() {
+                    Some("node" | "host") => self.per_host = Some(each),
+                    Some("core") => self.request.job.per_part = Some((Part::Core, each)),
+                    Some(word) => {
+                        self.request.job.per_part = Some((part(word).ok_or_else(wrong)?, each));
+                    }
+                    None => return Err(wrong()),
                 }
-                self.per_host = Some(count_of("map-by ppr", OsStr::new(count))?);
             }
             word => match (part(word), word.strip_prefix("pe-list=")) {
                 (Some(part), _) => {
@@ -172,6 +179,7 @@ impl Reader<'_> {
 
     /// Settles where the ranks run: what the command line says, else a variable, else the Slurm allocation.
     pub(super) fn settle_places(&mut self) -> Result<(), String> {
+        self.settle_parts()?;
         let named = match self.hosts.take() {
             Some(hosts) => Some(hosts),
             None => HostList::from_variables(self.around)?,
@@ -192,9 +200,7 @@ impl Reader<'_> {
         for host in &mut hosts {
             host.slots = self.per_host.or(host.slots);
         }
-        if let ([draft], Some(each)) = (&mut self.drafts[..], self.per_host) {
-            draft.0.count.get_or_insert(each * hosts.len());
-        }
+        self.settle_count(hosts.len())?;
         let slots: Option<usize> = hosts.iter().map(|host| host.slots).sum();
         if let Some(slots) = slots.filter(|&slots| self.nooversubscribe && slots < self.ranks()) {
             return Err(format!(
@@ -214,10 +220,42 @@ impl Reader<'_> {
         if self.nolocal {
             return Err("-nolocal leaves no host: none is named".into());
         }
-        if let ([draft], Some(each)) = (&mut self.drafts[..], self.per_host) {
-            draft.0.count.get_or_insert(each);
+        self.settle_count(1)
+    }
+
+    /// Settles how many ranks a host has where so many are on each of its parts: all hosts are taken to be as this one is.
+    fn settle_parts(&mut self) -> Result<(), String> {
+        let job = &mut self.request.job;
+        let Some((part, each)) = job.per_part else { return Ok(()) };
+        let parts = (self.around.parts)(part, &job.cpu_set).filter(|parts| *parts > 0).ok_or_else(|| {
+            format!(
+                "this host does not say which CPUs share a part of this kind ({}): write ppr:N:node",
+                part.name()
+            )
+        })?;
+        self.per_host = Some(each * parts);
+        if job.width.is_none() && job.bind == Bind::Auto {
+            job.bind = Bind::Within(part);
         }
         Ok(())
+    }
+
+    /// Settles how many ranks there are on these hosts where so many are on each.
+    fn settle_count(&mut self, hosts: usize) -> Result<(), String> {
+        let Some(each) = self.per_host else { return Ok(()) };
+        if let [draft] = &mut self.drafts[..] {
+            draft.0.count.get_or_insert(each * hosts);
+        }
+        match self.request.job.per_part {
+            Some((part, own)) if self.ranks() > each * hosts => Err(format!(
+                "{} ranks, but {own} on each {} of {hosts} host{} are {}",
+                self.ranks(),
+                part.name(),
+                if hosts == 1 { "" } else { "s" },
+                each * hosts
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn ranks(&self) -> usize {

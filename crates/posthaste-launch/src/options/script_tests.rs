@@ -127,6 +127,19 @@ const ROWS: &[Row] = &[
     ("--pernode -hosts b,c a", |r| hosts(r) == "b:1 c:1 " && first(r).count == 2),
     ("--ppr 2:node -hosts b,c a", |r| hosts(r) == "b:2 c:2 " && first(r).count == 4),
     ("--map-by ppr:2:node:PE=3 -hosts b,c a", |r| hosts(r) == "b:2 c:2 " && r.job.width == Some(3)),
+    ("--map-by ppr:2:socket:PE=3 a", |r| {
+        first(r).count == 4 && r.job.per_part == Some((Part::Package, 2)) && r.job.width == Some(3)
+    }),
+    ("--map-by ppr:1:package -hosts b,c a", |r| {
+        hosts(r) == "b:2 c:2 " && first(r).count == 4 && r.job.bind == Bind::Within(Part::Package)
+    }),
+    ("--map-by PPR:1:NUMA:PE=2 --bind-to core -np 3 a", |r| {
+        first(r).count == 3 && r.job.per_part == Some((Part::NumaNode, 1)) && r.job.bind == Bind::Core
+    }),
+    ("--map-by ppr:2:core --bind-to none a", |r| first(r).count == 32 && r.job.bind == Bind::None),
+    ("--map-by ppr:3:socket --cpu-set 0-7 a", |r| first(r).count == 3),
+    ("--ppr 2:socket a", |r| first(r).count == 4),
+    ("-npersocket 2 a", |r| first(r).count == 4 && r.job.per_part == Some((Part::Package, 2))),
     ("--map-by node -hosts b,c a", |r| {
         r.placement.as_ref().is_some_and(|placement| placement.by == By::Node)
     }),

@@ -46,6 +46,7 @@ pub(super) enum Kind {
     HostGroup,
     HostFile,
     PerHost,
+    PerSocket,
     MapBy,
     Mapped(&'static str),
     RankBy,
@@ -354,14 +355,16 @@ pub(super) const KNOWN: &[Known] = &[
     ),
     known(&["ppn", "perhost", "grr", "npernode", "N"], &["N"], ALL, Kind::PerHost, "N ranks on each host"),
     also(&["pernode"], &[], OPEN, Kind::Mapped("ppr:1:node"), "one rank on each host"),
-    also(&["ppr"], &["N:node"], OPEN, Kind::Mapped("ppr:"), "as -map-by ppr:N:node"),
+    also(&["npersocket"], &["N"], OPEN, Kind::PerSocket, "as -map-by ppr:N:socket"),
+    also(&["ppr"], &["N:node|PART"], OPEN, Kind::Mapped("ppr:"), "as -map-by ppr:N:node or ppr:N:PART"),
     known(
         &["map-by"],
-        &["slot|node|PART|ppr:N:node"],
+        &["slot|node|PART|ppr:N:node|ppr:N:PART"],
         HYDRA | OPEN,
         Kind::MapBy,
         "fill one host after the other (default), or all in turn; with a part (socket, numa, l3cache, l2cache) those of a host in \
-         turn; ppr: N on each host. Behind it :PE=N as -bind-to core:N, :NOLOCAL, :NOOVERSUBSCRIBE",
+         turn; ppr: N on each host, or on each part (core, too) of each host, on all CPUs of which they stay unless -bind-to or \
+         PE says otherwise. Behind it :PE=N as -bind-to core:N, :NOLOCAL, :NOOVERSUBSCRIBE",
     ),
     also(&["rr", "bynode"], &[], INTEL | OPEN, Kind::Mapped("node"), "as -map-by node"),
     also(&["byslot", "bycore"], &[], OPEN, Kind::Mapped("slot"), "as -map-by slot"),
@@ -561,7 +564,6 @@ pub(super) const KNOWN: &[Known] = &[
         OPEN,
         "write the hosts in the order of the ranks, as -hosts a:2,b:2, and -cpu-set for the CPUs",
     ),
-    refused(&["npersocket"], OPEN, "write -ppn with the number for a host, and -map-by socket"),
     refused(&["enable-x"], BOTH, "write -bootstrap-exec-args -X"),
     refused(
         &["gpus-per-proc"],

@@ -18,7 +18,7 @@ use super::run::{Below, Token};
 use super::start::{self, Prepared, Started};
 use super::talk::{Begun, Common, Fault, Gone, Order, Report, Seats};
 use super::verdict::{Cause, Ended};
-use super::{Bind, Refused};
+use super::{Bind, Part, Refused};
 use crate::line::Reassembly;
 use crate::server::Server;
 use claims::Claims;
@@ -242,7 +242,7 @@ impl Local {
         let null = OwnedFd::from(File::open("/dev/null").map_err(refused("cannot open /dev/null"))?);
         let own = io::stdin();
         confine(&common.cpu_set)?;
-        let cpus = self.cpus(common, count);
+        let cpus = self.cpus(common, count)?;
         if matches!(common.bind, Bind::Core | Bind::Within(_)) && cpus.iter().any(Vec::is_empty) {
             self.queued
                 .push_back(Report::Say("warning: there are not CPUs enough: ranks are not bound\n".into()));
@@ -284,26 +284,64 @@ impl Local {
     }
 
     /// The CPUs of each of the ranks here, which nobody else of the family takes; none for ranks that are not bound.
-    fn cpus(&mut self, common: &Common, ranks: usize) -> Vec<Vec<usize>> {
+    fn cpus(&mut self, common: &Common, ranks: usize) -> Result<Vec<Vec<usize>>, Refused> {
         let usable = machine::affinity();
         let width = common.width.unwrap_or_else(|| threads_per_rank(common));
-        let in_order = match common.spread {
-            Some(part) => start::in_turn(&usable, |cpu| start::part_of(part, cpu)),
-            None => usable.clone(),
+        let cpus = match common.per_part {
+            Some((part, each)) => self.cpus_by_part(common, ranks, &usable, (part, each), width)?,
+            None => {
+                let in_order = match common.spread {
+                    Some(part) => start::in_turn(&usable, |cpu| start::part_of(part, cpu)),
+                    None => usable.clone(),
+                };
+                let wanted: usize =
+                    start::cpus(common.bind, ranks, &in_order, width).iter().map(Vec::len).sum();
+                if wanted > 0 {
+                    self.claims = Claims::new(&common.family, &in_order, wanted);
+                }
+                start::cpus(common.bind, ranks, &self.claims.cpus(), width)
+            }
         };
-        let wanted: usize = start::cpus(common.bind, ranks, &in_order, width).iter().map(Vec::len).sum();
-        if wanted > 0 {
-            self.claims = Claims::new(&common.family, &in_order, wanted);
-        }
-        let cpus = start::cpus(common.bind, ranks, &self.claims.cpus(), width);
-        match common.bind {
+        Ok(match common.bind {
             Bind::Within(part) => {
                 let widened =
                     |cpus: &Vec<usize>| start::widened(cpus, &usable, |cpu| start::part_of(part, cpu));
                 cpus.iter().map(widened).collect()
             }
             _ => cpus,
+        })
+    }
+
+    /// The same where so many ranks are on each part.
+    fn cpus_by_part(
+        &mut self,
+        common: &Common,
+        ranks: usize,
+        usable: &[usize],
+        (part, each): (Part, usize),
+        width: usize,
+    ) -> Result<Vec<Vec<usize>>, Refused> {
+        let parts = start::parts(usable, |cpu| start::part_of(part, cpu)).unwrap_or_default();
+        if ranks > parts.len() * each {
+            let (host, name) = (&self.host, part.name());
+            let sentence = format!(
+                "{ranks} ranks are to run on {host}, {each} on each {name}, but it has {} with usable CPUs",
+                parts.len()
+            );
+            return Err(Refused::new(1, sentence));
         }
+        let wanted = start::cpus_by_part(common.bind, ranks, &parts, each, width);
+        let mut claims = Vec::new();
+        for (part, ranks) in parts.iter().zip(wanted.chunks(each)) {
+            let wanted = ranks.iter().map(Vec::len).sum();
+            claims.push(Claims::new(&common.family, part, wanted));
+        }
+        let claimed: Vec<Vec<usize>> = claims.iter().map(Claims::cpus).collect();
+        let cpus = start::cpus_by_part(common.bind, ranks, &claimed, each, width);
+        if cpus.iter().any(|cpus| !cpus.is_empty()) {
+            self.claims.extend(claims);
+        }
+        Ok(cpus)
     }
 
     /// Takes a started process in.
