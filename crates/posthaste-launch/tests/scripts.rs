@@ -55,6 +55,8 @@ fn ranks_get_the_variables_that_each_launcher_would_give() {
         ("-env A 2", "2 b"),
         ("-genvlist PATH", " "),
         ("-env A 1 -genvnone", "1 "),
+        ("-genvexcl BEEHIVE,C -env A 1", "1 "),
+        ("-genv A 2 -envexcl BEEHIVE", "2 "),
         ("-genvnone -x BEE*", " b"),
         ("--unset-env BEE* -x A=3", "3 "),
     ] {
@@ -63,6 +65,14 @@ fn ranks_get_the_variables_that_each_launcher_would_give() {
         command.env("BEEHIVE", "b").env_remove("A");
         let said = common::finish(command);
         assert_eq!((said.out, said.code), (format!("{expected}\n{expected}\n"), 0), "{options}");
+    }
+}
+
+#[test]
+fn ranks_have_the_umask_that_is_asked_for_on_this_host_and_others() {
+    for hosts in ["", "-launcher fork -hosts a,b"] {
+        let said = script(&format!("{hosts} -umask 0137 -n 2"), "umask");
+        assert_eq!(said.sorted(), ["0137", "0137"], "{hosts}");
     }
 }
 

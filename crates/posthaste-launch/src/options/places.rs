@@ -23,6 +23,8 @@ impl Reader<'_> {
             Kind::BindTo => self.bind_to(&text)?,
             Kind::Bound(place) => self.bind_to(place)?,
             Kind::Width => self.request.job.width = Some(count_of(name, &first)?),
+            Kind::CpuBind => self.cpu_bind(name, &text)?,
+            Kind::LocalOnly => self.only_here = true,
             Kind::Hosts => self.hosts = Some(HostList::parse(&text)?),
             Kind::HostGroup => self.hosts = Some(HostList::group(&text)?),
             Kind::HostFile => self.hosts = Some(HostList::read(&first)?),
@@ -110,6 +112,20 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// `depth`, `core`, `numa`, `none`, with `verbose` before it.
+    fn cpu_bind(&mut self, name: &str, given: &str) -> Result<(), String> {
+        let lower = given.to_ascii_lowercase();
+        let words = lower.split(',').filter(|word| !["verbose", "v", "quiet", "q"].contains(word));
+        match &words.collect::<Vec<_>>()[..] {
+            [] => Ok(()),
+            ["depth" | "core" | "thread" | "rank"] => self.bind_to("core"),
+            [word @ ("socket" | "numa" | "none")] => self.bind_to(word),
+            _ => Err(format!(
+                "-{name} {given} is not an option here: write -cpu-set LIST, and -bind-to core, core:N or none"
+            )),
+        }
+    }
+
     /// A word for the order, and words behind it: `node`, `slot:PE=2`, `ppr:2:node`, `:OVERSUBSCRIBE`.
     fn map_by(&mut self, given: &str) -> Result<(), String> {
         let wrong = || {
@@ -181,6 +197,7 @@ impl Reader<'_> {
     pub(super) fn settle_places(&mut self) -> Result<(), String> {
         self.settle_parts()?;
         let named = match self.hosts.take() {
+            _ if self.only_here => None,
             Some(hosts) => Some(hosts),
             None => HostList::from_variables(self.around)?,
         };
@@ -189,7 +206,7 @@ impl Reader<'_> {
         let means = self.means.or_else(|| hosts::means_from_variables(self.around));
         let usual = if slurm.is_some() { Means::Srun } else { Means::Ssh };
         self.request.launcher.means = means.unwrap_or(usual);
-        let Some(hosts) = named.or(slurm) else { return self.settle_alone() };
+        let Some(hosts) = named.or(slurm).filter(|_| !self.only_here) else { return self.settle_alone() };
         let mut hosts = hosts.on(self.around);
         if self.nolocal {
             hosts.retain(|host| host.name != self.around.host);
@@ -197,8 +214,9 @@ impl Reader<'_> {
                 return Err("-nolocal leaves no host: only this one is named".into());
             }
         }
+        let usual = hosts::usual_slots(self.around);
         for host in &mut hosts {
-            host.slots = self.per_host.or(host.slots);
+            host.slots = self.per_host.or(host.slots).or(usual);
         }
         self.settle_count(hosts.len())?;
         let slots: Option<usize> = hosts.iter().map(|host| host.slots).sum();

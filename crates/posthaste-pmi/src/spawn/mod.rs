@@ -141,6 +141,8 @@ pub struct Job {
     pub per_part: Option<(Part, usize)>,
     /// The CPUs that the processes of each host may use; all when empty.
     pub cpu_set: Vec<usize>,
+    /// Which rights files of the processes do not get; what is inherited when absent.
+    pub umask: Option<u32>,
     /// A process that is killed does not end the others: the job fails when they have ended.
     pub goes_on: bool,
     /// Which processes get our standard input.
@@ -253,6 +255,7 @@ impl Job {
             spread: self.spread,
             per_part: self.per_part,
             cpu_set: self.cpu_set.clone(),
+            umask: self.umask,
             goes_on: self.goes_on,
             input: self.input.clone(),
             // Where agents are to find what we were called with.

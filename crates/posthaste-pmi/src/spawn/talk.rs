@@ -44,6 +44,8 @@ pub(crate) struct Common {
     pub(crate) per_part: Option<(Part, usize)>,
     /// The CPUs that the ranks of each host may use; all when empty.
     pub(crate) cpu_set: Vec<usize>,
+    /// Which rights files of the ranks do not get, where somebody has said so.
+    pub(crate) umask: Option<u32>,
     /// A rank that is killed does not end the others.
     pub(crate) goes_on: bool,
     /// Which ranks get standard input.

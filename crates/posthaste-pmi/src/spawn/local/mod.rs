@@ -29,6 +29,7 @@ use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::stat::{Mode, umask};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use posthaste_os::node::{self, Node};
@@ -242,6 +243,9 @@ impl Local {
         let null = OwnedFd::from(File::open("/dev/null").map_err(refused("cannot open /dev/null"))?);
         let own = io::stdin();
         confine(&common.cpu_set)?;
+        if let Some(mask) = common.umask {
+            umask(Mode::from_bits_truncate(mask));
+        }
         let cpus = self.cpus(common, count)?;
         if matches!(common.bind, Bind::Core | Bind::Within(_)) && cpus.iter().any(Vec::is_empty) {
             self.queued
