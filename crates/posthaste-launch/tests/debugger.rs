@@ -4,6 +4,9 @@
 mod common;
 
 use common::{PATIENCE, Said, mpiexec, put_program, put_script, run, unique, wait_for};
+use posthaste_os::node::{Life, Node};
+use posthaste_os::process;
+use posthaste_pmi::client;
 use std::fs;
 use std::process::{Command, Stdio};
 
@@ -125,6 +128,75 @@ fn a_debugger_that_starts_mpiexec_stops_it_when_the_ranks_are_there() {
     assert_eq!(values[..2], ["1", "2"], "{printed}");
     assert!(values[2].ends_with("echo\""), "{printed}");
     assert_eq!(printed.matches("ranks go on").count(), 2, "{printed}");
+}
+
+#[test]
+fn a_debugger_that_starts_mpiexec_stops_it_when_the_job_fails() {
+    for hosts in [&[][..], &["-launcher", "fork", "-hosts", "a,b"]] {
+        let options = ["-ex", "break MPIR_Breakpoint", "-ex", "run", "-ex", "continue"];
+        let shown = [
+            "-ex",
+            "print MPIR_debug_state",
+            "-ex",
+            "print MPIR_debug_abort_string",
+            "-ex",
+            "ptype MPIR_debug_abort_string",
+            "-ex",
+            "continue",
+            "--args",
+            MPIEXEC,
+        ];
+        let job = ["-n", "2", "sh", "-c", "[ $PMI_RANK = 0 ] || exit 3; exec sleep 100"];
+        let Some(printed) = gdb(&[&options[..], &shown, hosts, &job].concat()) else { return };
+        let values = values(&printed);
+        let [state, why] = values[..] else { panic!("{printed}") };
+        assert_eq!(state, "2", "{printed}");
+        assert!(why.contains("\"rank 1 (process ") && why.contains("exited with code 3"), "{why}");
+        assert!(printed.contains("type = char *") && printed.contains("exited with code 03"), "{printed}");
+    }
+}
+
+/// A rank that has come to `MPI_Init` and then hangs: this program, started by mpiexec, plays it.
+#[test]
+fn as_a_rank_that_hangs() {
+    let Ok(folder) = std::env::var("HANGS_IN") else { return };
+    let client = client::connect().unwrap().unwrap();
+    let number = |name: &str| std::env::var(name).unwrap().parse::<i32>().unwrap();
+    let node = Node::attach(process::inherited(number("POSTHASTE_NODE_FD")).unwrap()).unwrap();
+    let local = number("POSTHASTE_LOCAL_RANK") as usize;
+    node.set_pid(local, std::process::id());
+    node.set_life(local, Life::Inside);
+    fs::write(format!("{folder}/{}", client.rank), std::process::id().to_string()).unwrap();
+    std::thread::sleep(PATIENCE);
+}
+
+#[test]
+fn the_lines_to_attach_to_the_ranks_of_a_job_that_hangs_are_right() {
+    let folder = std::env::temp_dir().join(format!("mpiexec-attach-{}", unique()));
+    fs::create_dir(&folder).unwrap();
+    let own = std::env::current_exe().unwrap();
+    let program = ["-n", "2", own.to_str().unwrap(), "--exact", "as_a_rank_that_hangs", "--nocapture"];
+    let mut job = mpiexec(&program).env("HANGS_IN", &folder).spawn().unwrap();
+    let pid = |rank: usize| fs::read_to_string(folder.join(rank.to_string())).unwrap_or_default();
+    let both = || (0..2).all(|rank| !pid(rank).is_empty());
+    assert!(wait_for(PATIENCE, both));
+    let expected = format!("rank 0: gdb -p {}\nrank 1: gdb -p {}\n", pid(0), pid(1));
+    for asked in [job.id().to_string(), pid(0), pid(1)] {
+        let said = run(&["-attach", &asked]);
+        assert_eq!((said.code, said.out.as_str()), (0, expected.as_str()), "{asked}: {}", said.err);
+    }
+    // The line itself, with what a batch needs in front of its words.
+    for line in expected.lines() {
+        let (_, words) = line.split_once(": gdb ").unwrap();
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let Some(printed) = gdb(&[&words[..], &["-ex", "thread apply all backtrace"]].concat()) else {
+            break;
+        };
+        assert!(printed.contains("as_a_rank_that_hangs"), "{line}: {printed}");
+    }
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(job.id() as i32), nix::sys::signal::SIGTERM).unwrap();
+    job.wait().unwrap();
+    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

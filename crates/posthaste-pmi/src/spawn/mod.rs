@@ -184,6 +184,10 @@ pub trait Hooks {
     fn ended(&mut self, rank: usize, how: Ended) {
         let _ = (rank, how);
     }
+    /// The job fails, and the processes that are left are about to be ended: the sentence about it, as far as it is known now.
+    fn failing(&mut self, sentence: &str) {
+        let _ = sentence;
+    }
     /// Somebody wants to know what the ranks are doing: the lines for standard error. Ranks of which nothing can be
     /// seen are missing.
     fn explain(&mut self, ranks: &[Look]) -> String {

@@ -212,6 +212,7 @@ impl<'a> Console<'a> {
         let others = if alone { 0 } else { self.running - itself };
         let user = self.passed_on.is_some_and(|(_, at)| now.duration_since(at) < signals::WINDOW);
         self.orders.push_back(Order::End(if user { How::User } else { How::Failure }));
+        self.hooks.failing(&sentence(&fault, others));
         self.cause = Some(Reported { fault, others, at: now });
     }
 
@@ -276,11 +277,16 @@ impl<'a> Console<'a> {
         let quiet = matches!(fault.cause, Cause::Death { ended, .. } if ended == broken_pipe)
             && self.sinks.iter().any(Sink::is_closed);
         if !quiet {
-            let job = if fault.job > 0 { format!("job {}: ", fault.job) } else { String::new() };
-            let line = format!("{job}{}\n", fault.cause.sentence(&fault.host, others));
+            let line = format!("{}\n", sentence(fault, others));
             self.say(&line);
         }
     }
+}
+
+/// What went wrong, and how many others had to be ended.
+fn sentence(fault: &Fault, others: usize) -> String {
+    let job = if fault.job > 0 { format!("job {}: ", fault.job) } else { String::new() };
+    format!("{job}{}", fault.cause.sentence(&fault.host, others))
 }
 
 impl Above for Console<'_> {
