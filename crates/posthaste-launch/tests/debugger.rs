@@ -199,6 +199,89 @@ fn the_lines_to_attach_to_the_ranks_of_a_job_that_hangs_are_right() {
     fs::remove_dir_all(folder).unwrap();
 }
 
+/// Whether this system writes core files into the directories of processes.
+fn cores_are_written() -> bool {
+    let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap();
+    let allowed =
+        Command::new("sh").args(["-c", "ulimit -c unlimited"]).status().is_ok_and(|is| is.success());
+    let written = allowed && !pattern.contains(['|', '/']);
+    if !written {
+        println!("omitted: core files are not written here, or not into the directory: {pattern}");
+    }
+    written
+}
+
+#[test]
+fn a_core_file_is_called_after_its_rank_and_gdb_reads_it() {
+    if !cores_are_written() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("mpiexec-cores-{}", unique()));
+    fs::create_dir(&folder).unwrap();
+    let place = folder.to_str().unwrap();
+    let script = "ulimit -c unlimited; [ $PMI_RANK = 1 ] && kill -SEGV $$; exec sleep 100";
+    for hosts in [&[][..], &["-launcher", "fork", "-hosts", "a,b"]] {
+        let said = run(&[hosts, &["-wdir", place, "-n", "2", "sh", "-c", script]].concat());
+        let sentence = format!(
+            "was killed by signal 11 (SIGSEGV); its core file is {place}/core.rank-1; the other rank"
+        );
+        assert!(said.code == 139 && said.err.contains(&sentence), "{}", said.err);
+        let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["core.rank-1"]);
+        let core = folder.join("core.rank-1");
+        if let Some(printed) = gdb(&["-ex", "bt", "/bin/sh", core.to_str().unwrap()]) {
+            let told = printed.contains("Program terminated with signal SIGSEGV") && printed.contains("#0 ");
+            assert!(told, "{printed}");
+        }
+        fs::remove_file(core).unwrap();
+    }
+    // Without leave of the limit nothing is said.
+    let script = "ulimit -c 0; kill -SEGV $$";
+    let said = run(&["-wdir", place, "-n", "1", "sh", "-c", script]);
+    assert!(said.code == 139 && !said.err.contains("core"), "{}", said.err);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn ranks_that_crash_together_have_core_files_of_their_own() {
+    if !cores_are_written() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("mpiexec-cores-{}", unique()));
+    fs::create_dir(&folder).unwrap();
+    let place = folder.to_str().unwrap();
+    // In one directory they may take each other's away, but none has that of another one.
+    let script = "ulimit -c unlimited; echo $$ > pid.$PMI_RANK; kill -SEGV $$";
+    let said = run(&["-wdir", place, "-n", "4", "sh", "-c", script]);
+    assert!(said.code == 139 && said.err.contains("core file"), "{}", said.err);
+    assert!(!folder.join("core").exists());
+    for rank in 0..4 {
+        let core = folder.join(format!("core.rank-{rank}"));
+        let Ok(pid) = fs::read_to_string(folder.join(format!("pid.{rank}"))) else { continue };
+        if !core.exists() {
+            continue;
+        }
+        let Some(printed) = gdb(&["-ex", "info inferiors", "/bin/sh", core.to_str().unwrap()]) else {
+            continue;
+        };
+        assert!(printed.contains(&format!("process {}", pid.trim())), "{rank}: {printed}");
+    }
+    // In directories that scripts make, each has its own. The program is known to be there when it has come to MPI_Init.
+    let script = "ulimit -c unlimited; mkdir rank.$PMI_RANK && cd rank.$PMI_RANK && exec \"$@\"";
+    let own = std::env::current_exe().unwrap();
+    let program = [own.to_str().unwrap(), "--exact", "as_a_rank_that_hangs", "--nocapture"];
+    let mut job = mpiexec(&[&["-wdir", place, "-n", "2", "sh", "-c", script, "sh"], &program[..]].concat());
+    let job = job.env("HANGS_IN", &folder).spawn().unwrap();
+    let pid = |rank: usize| fs::read_to_string(folder.join(rank.to_string())).unwrap_or_default();
+    assert!(wait_for(PATIENCE, || (0..2).all(|rank| !pid(rank).is_empty())));
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid(1).parse().unwrap()), nix::sys::signal::SIGABRT)
+        .unwrap();
+    let said = common::said(job, std::time::Instant::now());
+    let sentence = format!("its core file is {place}/rank.1/core.rank-1");
+    assert!(said.code == 134 && said.err.contains(&sentence), "{}", said.err);
+    fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn a_rank_under_gdb_says_where_it_failed() {
     let Some(said) = under_gdb(&["-n", "1", "sh", "-c", "kill -SEGV $$"]) else { return };

@@ -61,6 +61,11 @@ impl<'a> Prepared<'a> {
         self.program.name.to_string_lossy().into_owned()
     }
 
+    /// The working directory that it is to have, where the user has said so.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        self.program.directory.as_deref()
+    }
+
     /// The path of what is executed.
     pub(super) fn path(&self) -> String {
         self.executed().to_string_lossy().into_owned()

@@ -1,12 +1,13 @@
 //! The ranks of this host, from their start to their end: the side of the ranks where it is real.
 //!
-//! It is under mpiexec itself or in an agent. Its parts are `processes` (signals, ends), `connections` (PMI), `streams`
+//! It is under mpiexec itself or in an agent. Its parts are `processes` (signals, ends), `cores` (their files), `connections` (PMI), `streams`
 //! (output, input) and `claims` (CPUs). What must stay true: before the end of a process is judged, everything it said
 //! is read; of several failures here the first cause is the only one reported; when this is dropped, nothing of the job
 //! is left on this host.
 
 mod claims;
 mod connections;
+mod cores;
 mod processes;
 mod streams;
 
@@ -17,11 +18,12 @@ use super::output::{Lines, Stream};
 use super::run::{Below, Token};
 use super::start::{self, Prepared, Started};
 use super::talk::{Begun, Common, Fault, Gone, Order, Report, Seats};
-use super::verdict::{Cause, Ended};
+use super::verdict::{Cause, Death, Ended};
 use super::{Bind, Part, Refused};
 use crate::line::Reassembly;
 use crate::server::Server;
 use claims::Claims;
+use cores::Cores;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -40,6 +42,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -63,6 +66,10 @@ struct Rank {
     outputs: [Output; 2],
     /// A library that its loader did not find, as it said on standard error.
     missing: Option<String>,
+    /// Its working directory, as far as we know.
+    directory: PathBuf,
+    /// It has been seen there after its first word to us.
+    was_seen: bool,
 }
 
 #[derive(Debug)]
@@ -124,6 +131,9 @@ pub(crate) struct Local {
     scratch: Vec<u8>,
     /// When to assure the guardian that we are here.
     beat: Option<Instant>,
+    cores: Cores,
+    /// What stands between `core.` and the rank in the names of core files.
+    label: String,
     /// CPUs that another agent of the job on this machine shall not bind to.
     claims: Claims,
 }
@@ -226,6 +236,12 @@ impl Local {
             queued: VecDeque::new(),
             scratch: vec![0; 64 << 10],
             beat: None,
+            cores: Cores::default(),
+            // `-2` behind the name of the family is the second spawned job.
+            label: match common.name.strip_prefix(&common.family) {
+                None | Some("") => String::new(),
+                Some(job) => format!("job{job}."),
+            },
             claims: Claims::default(),
         })
     }
@@ -253,6 +269,7 @@ impl Local {
         }
         let open_files = raise_open_files();
         let usable = machine::usable_cpus();
+        let own_directory = std::env::current_dir().unwrap_or_default();
         for (local, (&(number, _), prepared)) in seats.ranks.iter().zip(of_rank).enumerate() {
             let shared = start::Shared {
                 node: &self.node,
@@ -280,7 +297,7 @@ impl Local {
                 start::start(prepared, &shared, local, number, &cpus[local], stdin).map_err(|why| {
                     Refused::new(1, format!("cannot start rank {number} of {}: {why}", common.size))
                 })?;
-            self.admit(number, started);
+            self.admit(number, started, own_directory.join(prepared.directory().unwrap_or(Path::new(""))));
         }
         // What only the ranks use, only they hold (here `report` and `end_of_feed` end): otherwise nobody
         // would see an end of file.
@@ -349,7 +366,7 @@ impl Local {
     }
 
     /// Takes a started process in.
-    fn admit(&mut self, number: u32, started: Started) {
+    fn admit(&mut self, number: u32, started: Started, directory: PathBuf) {
         let output = |pipe| Output { pipe: Some(pipe), lines: Lines::default() };
         self.by_pid.insert(started.pid, self.ranks.len());
         self.ranks.push(Rank {
@@ -362,6 +379,8 @@ impl Local {
             waits: false,
             outputs: [output(started.out), output(started.err)],
             missing: None,
+            directory,
+            was_seen: false,
         });
         self.running += 1;
     }
@@ -469,7 +488,7 @@ impl Below for Local {
         }
     }
 
-    fn children(&mut self, dead: &[(i32, Ended)]) {
+    fn children(&mut self, dead: &[Death]) {
         self.judge(dead);
     }
 
