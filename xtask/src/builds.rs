@@ -137,7 +137,7 @@ impl<'a> Ways<'a> {
         let flags = self.flags("mpich/lib/pkgconfig", "mpich")?;
         Job::new("cc").arg(&self.source).arg("-o").arg(&program).args(flags).succeed()?;
         let libraries = Job::new("ldd").arg(&program).succeed()?.stdout;
-        said(&libraries, &self.project.stage.join("mpich/lib/libmpi.so.12").to_string_lossy())?;
+        said(&libraries, "/mpich/lib/pkgconfig/../../lib/libmpi.so.12")?;
         self.works(&program)
     }
 
