@@ -2,6 +2,7 @@
 //! `cargo xtask test`.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -111,6 +112,16 @@ fn inside(project: &Project) -> Fallible {
     for wanted in ["libc v", "Permission is hereby granted", "Apache License"] {
         contains(&licences, wanted)?;
     }
+    let notices = fs::read_to_string(tree.join("share/doc/posthaste/rust-standard-library.html"));
+    let notices = notices.map_err(|e| format!("no licences of the standard library: {e}"))?;
+    for wanted in ["hashbrown", "gimli", "Unicode-3.0"] {
+        contains(&notices, wanted)?;
+    }
+    for name in crates_of_standard_library(&tree)? {
+        if !notices.contains(&format!("{name}-")) && !licences.contains(&name) {
+            return Err(format!("{name} of the standard library is linked in, and its licence is not told"));
+        }
+    }
     // In the packages what debuggers read is compressed.
     let mpiexec = project.stage.join("bin/mpiexec");
     for place in [&project.root, &cargo_home().join("registry"), &project.target] {
@@ -121,6 +132,20 @@ fn inside(project: &Project) -> Fallible {
         }
     }
     Ok(())
+}
+
+/// Crates of the standard library that are linked in: it was built where `rust/deps` has them, and says so in its sentences.
+fn crates_of_standard_library(tree: &Path) -> Fallible<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for binary in super::binaries(tree)? {
+        let bytes = fs::read(&binary).map_err(|e| format!("{}: {e}", binary.display()))?;
+        let text = String::from_utf8_lossy(&bytes);
+        for rest in text.split("/rust/deps/").skip(1) {
+            let name = rest.split('/').next().unwrap_or_default();
+            found.extend(name.rsplit_once('-').map(|(name, _)| name.to_owned()));
+        }
+    }
+    if found.contains("hashbrown") { Ok(found) } else { Err(format!("only these are found: {found:?}")) }
 }
 
 /// In the packages, too, debuggers know the types of what they read in mpiexec.
