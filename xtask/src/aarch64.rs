@@ -68,7 +68,7 @@ pub(crate) fn command(project: &Project, may_install: bool) -> Fallible<bool> {
     }
     if has_target() {
         tally.test("cargo check for aarch64", || {
-            let arguments = ["check", "--quiet", "--workspace", "--exclude", "xtask"];
+            let arguments = ["check", "--quiet", "--workspace", "--exclude", "xtask", "--all-targets"];
             cargo(project, &arguments, &folder).env("RUSTFLAGS", "-D warnings").succeed().map(drop)
         });
         packages::ensure_of(project, &[PACKAGES], &|_| true, may_install);

@@ -116,16 +116,40 @@ impl<'a> Ways<'a> {
 
     fn pkg_config(&self) -> Fallible {
         for package in ["posthaste", "mpi"] {
-            let path = self.project.stage.join("lib/pkgconfig");
-            let job =
-                Job::new("pkg-config").args(["--cflags", "--libs", package]).env("PKG_CONFIG_PATH", path);
-            let flags = job.succeed()?.stdout;
+            let flags = self.flags("lib/pkgconfig", package)?;
             let program = self.folder.join(format!("by-pkg-config-{package}"));
-            let cc = Job::new("cc").arg(&self.source).arg("-o").arg(&program).args(flags.split_whitespace());
-            cc.succeed()?;
+            Job::new("cc").arg(&self.source).arg("-o").arg(&program).args(flags).succeed()?;
             self.works(&program)?;
         }
-        Ok(())
+        self.pkg_config_mpich()?;
+        self.pkg_config_fortran()
+    }
+
+    /// What `pkg-config` says of a package in this folder of the installation.
+    fn flags(&self, folder: &str, package: &str) -> Fallible<Vec<String>> {
+        let job = Job::new("pkg-config").args(["--cflags", "--libs", package]);
+        let said = job.env("PKG_CONFIG_PATH", self.project.stage.join(folder)).succeed()?.stdout;
+        Ok(said.split_whitespace().map(str::to_owned).collect())
+    }
+
+    fn pkg_config_mpich(&self) -> Fallible {
+        let program = self.folder.join("by-pkg-config-mpich");
+        let flags = self.flags("mpich/lib/pkgconfig", "mpich")?;
+        Job::new("cc").arg(&self.source).arg("-o").arg(&program).args(flags).succeed()?;
+        let libraries = Job::new("ldd").arg(&program).succeed()?.stdout;
+        said(&libraries, "/mpich/lib/pkgconfig/../../lib/libmpi.so.12")?;
+        self.works(&program)
+    }
+
+    /// A routine of Fortran as a compiler calls it.
+    fn pkg_config_fortran(&self) -> Fallible {
+        let program = self.folder.join("by-pkg-config-fortran");
+        let source = "void mpi_get_version_(int *, int *, int *);\n\
+                      int main(void) { int v, s, e; mpi_get_version_(&v, &s, &e); return v != 5 || s || e; }\n";
+        let flags = self.flags("lib/pkgconfig", "posthaste-fortran")?;
+        let cc = Job::new("cc").args(["-x", "c", "-", "-x", "none", "-o"]).arg(&program).args(flags);
+        cc.input(source).succeed()?;
+        Job::new(&program).succeed().map(drop)
     }
 
     fn cmake(&self, cmake: &Path) -> Fallible {

@@ -71,6 +71,7 @@ fn tree(project: &Project, folder: &Path) -> Fallible<PathBuf> {
         copy(&project.root.join(name), &about.join(name))?;
     }
     licences::write(project, &about.join("third-party-licences.txt"))?;
+    licences::of_standard_library(&about.join("rust-standard-library.html"))?;
     Ok(tree)
 }
 

@@ -4,7 +4,8 @@
 //! bin/mpiexec mpirun mpicc mpicxx mpifort mpif90 mpif77 posthaste-info    lib/libmpi_abi.so.1, libmpi_abi.so,
 //! libmpifort_abi.so.1, libmpifort_abi.so, posthastempi.o    include/mpi.h, posthaste.h, posthaste_*.h, mpif.h, fortran/*.f90
 //! mpich/lib/libmpi.so.12, libmpifort.so.12, libmpi.so    mpich/include/mpi.h, posthaste.h    mpich/bin/mpicc mpicxx mpiexec mpirun
-//! lib/pkgconfig/posthaste.pc, mpi.pc    lib/cmake/posthaste/posthaste-config.cmake
+//! lib/pkgconfig/posthaste.pc, mpi.pc, posthaste-fortran.pc    mpich/lib/pkgconfig/mpich.pc
+//! lib/cmake/posthaste/posthaste-config.cmake, posthaste-config-version.cmake
 //! ```
 //! CMake's own FindMPI works through `bin/mpicc -show`; the config file is for those who prefer a package.
 //! What must stay true: nothing inside knows the prefix, so it may be moved; a file in use is replaced, never overwritten in place (a running program keeps the old
@@ -167,17 +168,29 @@ fn install(
     let beside = project.root.join("crates/posthaste-abi/include/posthaste.h");
     put(&beside, &prefix.join("mpich/include/posthaste.h"), 0o644)?;
     let version = env!("CARGO_PKG_VERSION");
-    let package = |name: &str| {
+    let package = |name: &str, what: &str, libraries: &str| {
         format!(
             "prefix=${{pcfiledir}}/../..\nincludedir=${{prefix}}/include\nlibdir=${{prefix}}/lib\n\nName: {name}\n\
-             Description: posthaste, a message-passing system with the standard ABI of MPI-5.0\n\
+             Description: posthaste, a message-passing system with {what}\n\
              Version: {version}\nCflags: -I${{includedir}}\n\
-             Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -lmpi_abi\n"
+             Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} {libraries}\n"
         )
     };
-    write(&prefix.join("lib/pkgconfig/posthaste.pc"), &package("posthaste"))?;
-    write(&prefix.join("lib/pkgconfig/mpi.pc"), &package("mpi"))?;
-    write(&prefix.join("lib/cmake/posthaste/posthaste-config.cmake"), CMAKE)
+    let c = "the standard ABI of MPI-5.0";
+    let fortran =
+        "the standard ABI of MPI-5.0, for Fortran with mpif.h; mpifort knows the modules of a compiler";
+    for (at, name, what, libraries) in [
+        ("lib", "posthaste", c, "-lmpi_abi"),
+        ("lib", "mpi", c, "-lmpi_abi"),
+        ("lib", "posthaste-fortran", fortran, "-lmpifort_abi -lmpi_abi"),
+        ("mpich/lib", "mpich", "MPICH's ABI", "-lmpi"),
+    ] {
+        let text = package(name, what, libraries);
+        write(&prefix.join(at).join("pkgconfig").join(format!("{name}.pc")), &text)?;
+    }
+    let cmake = prefix.join("lib/cmake/posthaste");
+    write(&cmake.join("posthaste-config.cmake"), CMAKE)?;
+    write(&cmake.join("posthaste-config-version.cmake"), &CMAKE_VERSION.replace("VERSION_OF_OURS", version))
 }
 
 /// The commands of the prefix for MPICH's ABI; they know the others by where they lie themselves.
@@ -200,6 +213,19 @@ if(NOT TARGET posthaste::mpi)
     INTERFACE_INCLUDE_DIRECTORIES "${_posthaste_prefix}/include")
 endif()
 set(posthaste_MPIEXEC "${_posthaste_prefix}/bin/mpiexec")
+"#;
+
+/// Before 1.0 a minor version may change what the package offers.
+const CMAKE_VERSION: &str = r#"# Which versions find_package(posthaste VERSION) may ask for.
+set(PACKAGE_VERSION "VERSION_OF_OURS")
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" _posthaste_series "${PACKAGE_VERSION}")
+set(PACKAGE_VERSION_COMPATIBLE FALSE)
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+elseif(PACKAGE_FIND_VERSION VERSION_LESS PACKAGE_VERSION AND NOT PACKAGE_FIND_VERSION VERSION_LESS _posthaste_series)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
 "#;
 
 /// Writes a script that can be run.

@@ -12,9 +12,17 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::environment;
+
+/// The libraries of an installation: what programs call them (`--json`), what they are for, and where they lie.
+const LIBRARIES: [(&str, &str, &str); 4] = [
+    ("standard", "C, the standard ABI", "lib/libmpi_abi.so.1"),
+    ("fortran", "Fortran, the standard ABI", "lib/libmpifort_abi.so.1"),
+    ("mpich", "C, MPICH's ABI", "mpich/lib/libmpi.so.12"),
+    ("mpich_fortran", "Fortran, MPICH's ABI", "mpich/lib/libmpifort.so.12"),
+];
 
 /// Runs the command and returns its exit code.
 pub fn main() -> i32 {
@@ -65,6 +73,7 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
     let _ = writeln!(text, "\nlaunchers");
     let _ = writeln!(text, "  PMI-1   usable: our mpiexec, Hydra, srun --mpi=pmi2, Flux");
     let _ = writeln!(text, "  PMIx    {}", launcher_library());
+    text += &libraries(&prefix());
     text += &installation();
     let _ = writeln!(text, "\nsettings (environment variables; those in force are marked by *)");
     for tunable in TUNABLES {
@@ -119,6 +128,8 @@ fn as_json(lookup: impl Fn(&str) -> Option<String>) -> Value {
             "system": std::env::consts::OS,
             "optimised": !cfg!(debug_assertions),
         },
+        "prefix": prefix(),
+        "libraries": library_paths(&prefix()),
         "host": { "name": machine::host_name(), "cpus": machine::usable_cpus() },
         "methods": methods.to_vec(),
         "launchers": { "pmi1": true, "pmix": pmix::found() },
@@ -127,11 +138,32 @@ fn as_json(lookup: impl Fn(&str) -> Option<String>) -> Value {
     })
 }
 
+/// The folder that has the `bin` of this program.
+fn prefix() -> PathBuf {
+    let program = std::env::current_exe().unwrap_or_default();
+    program.parent().and_then(Path::parent).map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// The libraries that are installed with this program.
+fn libraries(prefix: &Path) -> String {
+    let mut text = format!("\nlibraries in {}\n", prefix.display());
+    for (_, what, file) in LIBRARIES {
+        let state = if prefix.join(file).exists() { file } else { "not there" };
+        let _ = writeln!(text, "  {what:<26} {state}");
+    }
+    text
+}
+
+/// The same for programs: the path of each, or null.
+fn library_paths(prefix: &Path) -> Value {
+    let path = |file: &str| Some(prefix.join(file)).filter(|path| path.exists());
+    LIBRARIES.iter().map(|(name, _, file)| ((*name).to_owned(), json!(path(file)))).collect()
+}
+
 /// Where this program lies, if another MPI lies there, too.
 fn installation() -> String {
-    let program = std::env::current_exe().unwrap_or_default();
-    let Some(prefix) = program.parent().and_then(Path::parent) else { return String::new() };
-    let others = environment::described(&environment::shared(prefix));
+    let prefix = prefix();
+    let others = environment::described(&environment::shared(&prefix));
     if others.is_empty() { others } else { format!("\ninstallation {}\n{others}", prefix.display()) }
 }
 
@@ -357,6 +389,21 @@ settings ",
         assert!(settings.iter().any(|one| one["name"] == "POSTHASTE_METHODS" && one["value"] == "^tcp"));
         let wrong = as_json(|name| (name == "POSTHASTE_SPIN_US").then(|| "soon".to_owned()));
         assert!(wrong["mistake"].as_str().unwrap().contains("POSTHASTE_SPIN_US"));
+    }
+
+    #[test]
+    fn libraries_are_there_or_not() {
+        let prefix = std::env::temp_dir().join(format!("posthaste-info-{}", std::process::id()));
+        std::fs::create_dir_all(prefix.join("mpich/lib")).unwrap();
+        std::fs::write(prefix.join("mpich/lib/libmpi.so.12"), "").unwrap();
+        let (text, paths) = (libraries(&prefix), library_paths(&prefix));
+        std::fs::remove_dir_all(&prefix).unwrap();
+        assert!(text.starts_with(&format!("\nlibraries in {}\n", prefix.display())), "{text}");
+        assert!(text.contains("  C, MPICH's ABI             mpich/lib/libmpi.so.12\n"), "{text}");
+        assert!(text.contains("  Fortran, the standard ABI  not there\n"), "{text}");
+        assert_eq!(paths["mpich"], json!(prefix.join("mpich/lib/libmpi.so.12")));
+        assert!(paths["standard"].is_null() && paths["mpich_fortran"].is_null(), "{paths}");
+        assert!(as_json(|_| None)["libraries"].is_object() && report(|_| None).contains("\nlibraries in /"));
     }
 
     #[test]

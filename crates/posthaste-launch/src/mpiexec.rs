@@ -11,7 +11,7 @@ use posthaste_os::machine;
 use posthaste_pmi::family::{self, Caller};
 use posthaste_pmi::hosts;
 use posthaste_pmi::launcher::SERVE;
-use posthaste_pmi::spawn::Refused;
+use posthaste_pmi::spawn::{Part, Refused};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
@@ -29,6 +29,7 @@ pub fn main(table: &ProcessTable) -> i32 {
         environment: std::env::vars_os().collect(),
         host: machine::host_name(),
         addresses: hosts::own_addresses,
+        parts: Part::count,
     };
     if let Some(called) = serves {
         arguments.next();

@@ -20,7 +20,7 @@ use crate::show;
 use hosts::HostList;
 use posthaste_core::config::{INITIAL_HANDLER, INITIAL_HANDLERS};
 use posthaste_pmi::hosts::{By, Host, Launcher, Means, Placement};
-use posthaste_pmi::spawn::{Job, Program};
+use posthaste_pmi::spawn::{Job, Part, Program};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
@@ -72,6 +72,8 @@ pub struct Surroundings {
     pub host: String,
     /// Its addresses; asked for only when hosts are named.
     pub addresses: fn() -> Vec<IpAddr>,
+    /// How many parts of a kind it has with one of these usable CPUs (all when empty); `None` where the system does not say.
+    pub parts: fn(Part, &[usize]) -> Option<usize>,
 }
 
 /// Which of our variables a program gets.
@@ -80,6 +82,7 @@ enum Base {
     All,
     None,
     Only(Vec<OsString>),
+    Except(Vec<OsString>),
 }
 
 impl Base {
@@ -88,6 +91,7 @@ impl Base {
             Self::All => ours.to_vec(),
             Self::None => Vec::new(),
             Self::Only(names) => ours.iter().filter(|(name, _)| names.contains(name)).cloned().collect(),
+            Self::Except(names) => ours.iter().filter(|(name, _)| !names.contains(name)).cloned().collect(),
         }
     }
 }
@@ -119,6 +123,8 @@ struct Reader<'a> {
     nolocal: bool,
     /// More ranks than slots are a mistake.
     nooversubscribe: bool,
+    /// No host is used but this one.
+    only_here: bool,
     /// Programs run under a debugger.
     debugger: bool,
 }
@@ -141,6 +147,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>, around: &Surrounding
         means: None,
         nolocal: false,
         nooversubscribe: false,
+        only_here: false,
         debugger: false,
     };
     if let Some((_, seconds)) = around.environment.iter().find(|(name, _)| name == "MPIEXEC_TIMEOUT") {
@@ -239,6 +246,7 @@ impl Reader<'_> {
             Kind::Count => draft.count = Some(count_of(name, &first)?),
             Kind::Env => draft.environment.push((first, second)),
             Kind::EnvList => draft.base = Some(Base::Only(names(&first))),
+            Kind::EnvExcept => draft.base = Some(Base::Except(names(&first))),
             Kind::EnvNone => draft.base = Some(Base::None),
             Kind::EnvAll => draft.base = Some(Base::All),
             Kind::Directory => draft.directory = Some(first.into()),
@@ -249,6 +257,7 @@ impl Reader<'_> {
             },
             Kind::GlobalEnv => self.global.push((first, second)),
             Kind::GlobalEnvList => self.base = Base::Only(names(&first)),
+            Kind::GlobalEnvExcept => self.base = Base::Except(names(&first)),
             Kind::GlobalEnvNone => self.base = Base::None,
             Kind::GlobalEnvAll => self.base = Base::All,
             Kind::Export => self.export(name, &first),
@@ -259,6 +268,7 @@ impl Reader<'_> {
                 Some("SYSTEM" | "INFINITE") => self.request.job.limit = None,
                 _ => self.request.job.limit = Some(count_of(name, &first)?),
             },
+            Kind::Umask => self.request.job.umask = Some(lists::umask(name, &first.to_string_lossy())?),
             Kind::GoesOn => self.request.job.goes_on = true,
             Kind::InitialHandler => {
                 let known = INITIAL_HANDLERS.iter().find(|(name, _)| first == *name);

@@ -253,6 +253,12 @@ impl Hooks for Show<'_> {
         table.publish(&ranks.iter().map(process).collect::<Vec<_>>());
     }
 
+    fn failing(&mut self, sentence: &str) {
+        if let Some(table) = self.table {
+            table.aborts(sentence);
+        }
+    }
+
     fn ended(&mut self, rank: usize, how: Ended) {
         self.ended[rank] = Some(how);
     }

@@ -4,6 +4,9 @@
 mod common;
 
 use common::{PATIENCE, Said, mpiexec, put_program, put_script, run, unique, wait_for};
+use posthaste_os::node::{Life, Node};
+use posthaste_os::process;
+use posthaste_pmi::client;
 use std::fs;
 use std::process::{Command, Stdio};
 
@@ -125,6 +128,158 @@ fn a_debugger_that_starts_mpiexec_stops_it_when_the_ranks_are_there() {
     assert_eq!(values[..2], ["1", "2"], "{printed}");
     assert!(values[2].ends_with("echo\""), "{printed}");
     assert_eq!(printed.matches("ranks go on").count(), 2, "{printed}");
+}
+
+#[test]
+fn a_debugger_that_starts_mpiexec_stops_it_when_the_job_fails() {
+    for hosts in [&[][..], &["-launcher", "fork", "-hosts", "a,b"]] {
+        let options = ["-ex", "break MPIR_Breakpoint", "-ex", "run", "-ex", "continue"];
+        let shown = [
+            "-ex",
+            "print MPIR_debug_state",
+            "-ex",
+            "print MPIR_debug_abort_string",
+            "-ex",
+            "ptype MPIR_debug_abort_string",
+            "-ex",
+            "continue",
+            "--args",
+            MPIEXEC,
+        ];
+        let job = ["-n", "2", "sh", "-c", "[ $PMI_RANK = 0 ] || exit 3; exec sleep 100"];
+        let Some(printed) = gdb(&[&options[..], &shown, hosts, &job].concat()) else { return };
+        let values = values(&printed);
+        let [state, why] = values[..] else { panic!("{printed}") };
+        assert_eq!(state, "2", "{printed}");
+        assert!(why.contains("\"rank 1 (process ") && why.contains("exited with code 3"), "{why}");
+        assert!(printed.contains("type = char *") && printed.contains("exited with code 03"), "{printed}");
+    }
+}
+
+/// A rank that has come to `MPI_Init` and then hangs: this program, started by mpiexec, plays it.
+#[test]
+fn as_a_rank_that_hangs() {
+    let Ok(folder) = std::env::var("HANGS_IN") else { return };
+    let client = client::connect().unwrap().unwrap();
+    let number = |name: &str| std::env::var(name).unwrap().parse::<i32>().unwrap();
+    let node = Node::attach(process::inherited(number("POSTHASTE_NODE_FD")).unwrap()).unwrap();
+    let local = number("POSTHASTE_LOCAL_RANK") as usize;
+    node.set_pid(local, std::process::id());
+    node.set_life(local, Life::Inside);
+    fs::write(format!("{folder}/{}", client.rank), std::process::id().to_string()).unwrap();
+    std::thread::sleep(PATIENCE);
+}
+
+#[test]
+fn the_lines_to_attach_to_the_ranks_of_a_job_that_hangs_are_right() {
+    let folder = std::env::temp_dir().join(format!("mpiexec-attach-{}", unique()));
+    fs::create_dir(&folder).unwrap();
+    let own = std::env::current_exe().unwrap();
+    let program = ["-n", "2", own.to_str().unwrap(), "--exact", "as_a_rank_that_hangs", "--nocapture"];
+    let mut job = mpiexec(&program).env("HANGS_IN", &folder).spawn().unwrap();
+    let pid = |rank: usize| fs::read_to_string(folder.join(rank.to_string())).unwrap_or_default();
+    let both = || (0..2).all(|rank| !pid(rank).is_empty());
+    assert!(wait_for(PATIENCE, both));
+    let expected = format!("rank 0: gdb -p {}\nrank 1: gdb -p {}\n", pid(0), pid(1));
+    for asked in [job.id().to_string(), pid(0), pid(1)] {
+        let said = run(&["-attach", &asked]);
+        assert_eq!((said.code, said.out.as_str()), (0, expected.as_str()), "{asked}: {}", said.err);
+    }
+    // The line itself, with what a batch needs in front of its words.
+    for line in expected.lines() {
+        let (_, words) = line.split_once(": gdb ").unwrap();
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let Some(printed) = gdb(&[&words[..], &["-ex", "thread apply all backtrace"]].concat()) else {
+            break;
+        };
+        assert!(printed.contains("as_a_rank_that_hangs"), "{line}: {printed}");
+    }
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(job.id() as i32), nix::sys::signal::SIGTERM).unwrap();
+    job.wait().unwrap();
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Whether this system writes core files into the directories of processes.
+fn cores_are_written() -> bool {
+    let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap();
+    let allowed =
+        Command::new("sh").args(["-c", "ulimit -c unlimited"]).status().is_ok_and(|is| is.success());
+    let written = allowed && !pattern.contains(['|', '/']);
+    if !written {
+        println!("omitted: core files are not written here, or not into the directory: {pattern}");
+    }
+    written
+}
+
+#[test]
+fn a_core_file_is_called_after_its_rank_and_gdb_reads_it() {
+    if !cores_are_written() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("mpiexec-cores-{}", unique()));
+    fs::create_dir(&folder).unwrap();
+    let place = folder.to_str().unwrap();
+    let script = "ulimit -c unlimited; [ $PMI_RANK = 1 ] && kill -SEGV $$; exec sleep 100";
+    for hosts in [&[][..], &["-launcher", "fork", "-hosts", "a,b"]] {
+        let said = run(&[hosts, &["-wdir", place, "-n", "2", "sh", "-c", script]].concat());
+        let sentence = format!(
+            "was killed by signal 11 (SIGSEGV); its core file is {place}/core.rank-1; the other rank"
+        );
+        assert!(said.code == 139 && said.err.contains(&sentence), "{}", said.err);
+        let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["core.rank-1"]);
+        let core = folder.join("core.rank-1");
+        if let Some(printed) = gdb(&["-ex", "bt", "/bin/sh", core.to_str().unwrap()]) {
+            let told = printed.contains("Program terminated with signal SIGSEGV") && printed.contains("#0 ");
+            assert!(told, "{printed}");
+        }
+        fs::remove_file(core).unwrap();
+    }
+    // Without leave of the limit nothing is said.
+    let script = "ulimit -c 0; kill -SEGV $$";
+    let said = run(&["-wdir", place, "-n", "1", "sh", "-c", script]);
+    assert!(said.code == 139 && !said.err.contains("core"), "{}", said.err);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn ranks_that_crash_together_have_core_files_of_their_own() {
+    if !cores_are_written() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("mpiexec-cores-{}", unique()));
+    fs::create_dir(&folder).unwrap();
+    let place = folder.to_str().unwrap();
+    // In one directory they may take each other's away, but none has that of another one.
+    let script = "ulimit -c unlimited; echo $$ > pid.$PMI_RANK; kill -SEGV $$";
+    let said = run(&["-wdir", place, "-n", "4", "sh", "-c", script]);
+    assert!(said.code == 139 && said.err.contains("core file"), "{}", said.err);
+    assert!(!folder.join("core").exists());
+    for rank in 0..4 {
+        let core = folder.join(format!("core.rank-{rank}"));
+        let Ok(pid) = fs::read_to_string(folder.join(format!("pid.{rank}"))) else { continue };
+        if !core.exists() {
+            continue;
+        }
+        let Some(printed) = gdb(&["-ex", "info inferiors", "/bin/sh", core.to_str().unwrap()]) else {
+            continue;
+        };
+        assert!(printed.contains(&format!("process {}", pid.trim())), "{rank}: {printed}");
+    }
+    // In directories that scripts make, each has its own. The program is known to be there when it has come to MPI_Init.
+    let script = "ulimit -c unlimited; mkdir rank.$PMI_RANK && cd rank.$PMI_RANK && exec \"$@\"";
+    let own = std::env::current_exe().unwrap();
+    let program = [own.to_str().unwrap(), "--exact", "as_a_rank_that_hangs", "--nocapture"];
+    let mut job = mpiexec(&[&["-wdir", place, "-n", "2", "sh", "-c", script, "sh"], &program[..]].concat());
+    let job = job.env("HANGS_IN", &folder).spawn().unwrap();
+    let pid = |rank: usize| fs::read_to_string(folder.join(rank.to_string())).unwrap_or_default();
+    assert!(wait_for(PATIENCE, || (0..2).all(|rank| !pid(rank).is_empty())));
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid(1).parse().unwrap()), nix::sys::signal::SIGABRT)
+        .unwrap();
+    let said = common::said(job, std::time::Instant::now());
+    let sentence = format!("its core file is {place}/rank.1/core.rank-1");
+    assert!(said.code == 134 && said.err.contains(&sentence), "{}", said.err);
+    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

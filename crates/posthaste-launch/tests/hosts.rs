@@ -9,6 +9,7 @@ use common::{
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use posthaste_pmi::spawn::Part;
 use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -476,4 +477,15 @@ fn many_hosts_are_reached_through_others() {
         &said,
         &["rank 69 (process ", " on h69 was killed by signal 11", "the other 69 ranks were ended"],
     );
+}
+
+#[test]
+fn a_host_with_fewer_parts_than_that_of_mpiexec_refuses_ranks_for_each_part() {
+    let count = Part::Core.count(&[]);
+    let Some(cores @ 2..) = count else { return println!("omitted: this machine shows one core: {count:?}") };
+    let one = posthaste_os::machine::affinity()[0];
+    let ssh = FakeSsh::new(&format!("line=\"taskset -c {one} $line\""));
+    let said = ssh.run(&["-hosts", "b", "--map-by", "ppr:1:core", "true"]);
+    let sentence = format!("{cores} ranks are to run on b, 1 on each core, but it has 1 with usable CPUs");
+    one_sentence(&said, &[&sentence]);
 }

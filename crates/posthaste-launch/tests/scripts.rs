@@ -3,6 +3,8 @@
 mod common;
 
 use common::{Said, run, unique};
+use posthaste_pmi::spawn::Part;
+use std::collections::HashSet;
 use std::fs;
 
 /// Where a rank runs.
@@ -53,6 +55,8 @@ fn ranks_get_the_variables_that_each_launcher_would_give() {
         ("-env A 2", "2 b"),
         ("-genvlist PATH", " "),
         ("-env A 1 -genvnone", "1 "),
+        ("-genvexcl BEEHIVE,C -env A 1", "1 "),
+        ("-genv A 2 -envexcl BEEHIVE", "2 "),
         ("-genvnone -x BEE*", " b"),
         ("--unset-env BEE* -x A=3", "3 "),
     ] {
@@ -61,6 +65,14 @@ fn ranks_get_the_variables_that_each_launcher_would_give() {
         command.env("BEEHIVE", "b").env_remove("A");
         let said = common::finish(command);
         assert_eq!((said.out, said.code), (format!("{expected}\n{expected}\n"), 0), "{options}");
+    }
+}
+
+#[test]
+fn ranks_have_the_umask_that_is_asked_for_on_this_host_and_others() {
+    for hosts in ["", "-launcher fork -hosts a,b"] {
+        let said = script(&format!("{hosts} -umask 0137 -n 2"), "umask");
+        assert_eq!(said.sorted(), ["0137", "0137"], "{hosts}");
     }
 }
 
@@ -100,6 +112,17 @@ fn ranks_are_bound_as_each_launcher_would_bind_them() {
     assert_eq!(cpus(&format!("-n 1 --bind-to core --cpu-set {one}")), [[one]]);
     assert_eq!(cpus(&format!("-n 1 --bind-to socket --cpu-list {one}")), [[one]]);
     assert_eq!(cpus(&format!("-n 1 --map-by pe-list={one}")), [[one]]);
+    // As many ranks as this machine has parts of a kind, each on CPUs of its own.
+    for (part, word) in [(Part::Package, "socket"), (Part::NumaNode, "numa"), (Part::Core, "core")] {
+        let Some(count) = part.count(&[]) else { continue };
+        let found = cpus(&format!("--map-by ppr:1:{word}"));
+        let all: HashSet<usize> = found.iter().flatten().copied().collect();
+        assert_eq!((found.len(), all.len()), (count, usable.len()), "{word}: {found:?}");
+        assert_eq!(cpus(&format!("--map-by ppr:1:{word}:PE=1 --cpu-set {one}")), [[one]], "{word}");
+        if word == "socket" {
+            assert_eq!(cpus("-npersocket 1"), found);
+        }
+    }
     let [socket] = &cpus("-n 1 -bind-to socket --map-by socket:PE=1")[..] else { panic!() };
     assert!(socket.contains(&usable[0]) && socket.iter().all(|cpu| usable.contains(cpu)), "{socket:?}");
     if usable.len() < 2 {

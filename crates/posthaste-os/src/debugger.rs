@@ -33,8 +33,10 @@ pub struct Entry {
     pid: c_int,
 }
 
-/// The processes have been started.
+/// The processes have been started: `MPIR_DEBUG_SPAWNED`.
 const SPAWNED: i32 = 1;
+/// They are being ended, and there is a text that says why: `MPIR_DEBUG_ABORTING`.
+const ABORTING: i32 = 2;
 
 /// The variables of this program that debuggers read.
 #[derive(Debug)]
@@ -42,25 +44,27 @@ pub struct ProcessTable {
     entries: &'static AtomicPtr<Entry>,
     size: &'static AtomicI32,
     state: &'static AtomicI32,
+    why: &'static AtomicPtr<c_char>,
     breakpoint: extern "C" fn(),
     texts: Mutex<Vec<CString>>,
+    why_text: Mutex<CString>,
 }
 
 impl ProcessTable {
     #[doc(hidden)]
-    pub const fn new(
+    pub fn new(
         entries: &'static AtomicPtr<Entry>,
         size: &'static AtomicI32,
         state: &'static AtomicI32,
+        why: &'static AtomicPtr<c_char>,
         breakpoint: extern "C" fn(),
     ) -> Self {
-        Self { entries, size, state, breakpoint, texts: Mutex::new(Vec::new()) }
+        Self { entries, size, state, why, breakpoint, texts: Mutex::default(), why_text: Mutex::default() }
     }
 
     /// Says which processes there are, in the order of their ranks. The first time a debugger that has started this program
     /// stops it here.
     pub fn publish(&self, processes: &[Process]) {
-        let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
         let mut texts: Vec<CString> = Vec::with_capacity(2 * processes.len());
         let mut entries = Vec::with_capacity(processes.len());
         for process in processes {
@@ -84,10 +88,25 @@ impl ProcessTable {
             // the last time, and nobody else in this process refers to it.
             drop(unsafe { Box::from_raw(old) });
         }
-        if self.state.swap(SPAWNED, Ordering::Relaxed) != SPAWNED {
+        if self.state.compare_exchange(0, SPAWNED, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             (self.breakpoint)();
         }
     }
+
+    /// Says that the processes are being ended, and why. The first time a debugger stops this program here.
+    pub fn aborts(&self, why: &str) {
+        let mut kept = self.why_text.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = text(why);
+        self.why.store(why.as_ptr().cast_mut(), Ordering::Relaxed);
+        *kept = why;
+        if self.state.swap(ABORTING, Ordering::Relaxed) != ABORTING {
+            (self.breakpoint)();
+        }
+    }
+}
+
+fn text(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
 }
 
 /// Defines the variables in the program that calls this at its top level, and a static of this name that writes them.
@@ -105,6 +124,7 @@ macro_rules! process_table {
             .pushsection .data.mpir, "aw", @progbits
             .balign 8
             mpir_variable MPIR_proctable, 8
+            mpir_variable MPIR_debug_abort_string, 8
             mpir_variable MPIR_proctable_size, 4
             mpir_variable MPIR_debug_state, 4
             mpir_variable MPIR_being_debugged, 4
@@ -185,6 +205,7 @@ macro_rules! process_table {
             mpir_described MPIR_proctable, table
             mpir_described MPIR_proctable_size, int
             mpir_described MPIR_debug_state, int
+            mpir_described MPIR_debug_abort_string, text
             mpir_described MPIR_being_debugged, int
             mpir_described MPIR_i_am_starter, int
             mpir_described MPIR_partial_attach_ok, int
@@ -204,6 +225,7 @@ macro_rules! process_table {
             safe static MPIR_proctable: std::sync::atomic::AtomicPtr<$crate::debugger::Entry>;
             safe static MPIR_proctable_size: std::sync::atomic::AtomicI32;
             safe static MPIR_debug_state: std::sync::atomic::AtomicI32;
+            safe static MPIR_debug_abort_string: std::sync::atomic::AtomicPtr<std::ffi::c_char>;
             safe fn MPIR_Breakpoint();
         }
 
@@ -212,6 +234,7 @@ macro_rules! process_table {
                 &MPIR_proctable,
                 &MPIR_proctable_size,
                 &MPIR_debug_state,
+                &MPIR_debug_abort_string,
                 MPIR_Breakpoint,
             )
         });
@@ -228,16 +251,25 @@ mod tests {
     static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
     static SIZE: AtomicI32 = AtomicI32::new(0);
     static STATE: AtomicI32 = AtomicI32::new(0);
+    static WHY: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
 
     extern "C" fn stop() {
-        assert_eq!((STATE.load(Ordering::Relaxed), SIZE.load(Ordering::Relaxed)), (SPAWNED, 1));
+        match STATE.load(Ordering::Relaxed) {
+            SPAWNED => assert_eq!(SIZE.load(Ordering::Relaxed), 1),
+            state => assert_eq!((state, why().as_str()), (ABORTING, "rank 0 is gone")),
+        }
         STOPS.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn why() -> String {
+        // SAFETY: what a debugger relies on: a text of C is there once the state says so.
+        unsafe { CStr::from_ptr(WHY.load(Ordering::Relaxed)) }.to_str().unwrap().to_owned()
     }
 
     #[test]
     fn a_debugger_finds_the_processes_and_stops_once() {
         assert_eq!(size_of::<Entry>(), 24);
-        let table = ProcessTable::new(&ENTRIES, &SIZE, &STATE, stop);
+        let table = ProcessTable::new(&ENTRIES, &SIZE, &STATE, &WHY, stop);
         let process = |pid: i32| Process { host: format!("h{pid}"), executable: "/bin/a".into(), pid };
         for processes in [vec![process(1)], vec![process(2), process(3)], vec![]] {
             table.publish(&processes);
@@ -255,5 +287,11 @@ mod tests {
             assert_eq!(found.collect::<Vec<_>>(), processes);
         }
         assert_eq!(STOPS.load(Ordering::Relaxed), 1);
+        for reason in ["rank 0 is gone", "no: rank 1 was the first"] {
+            table.aborts(reason);
+            assert_eq!(why(), reason);
+        }
+        table.publish(&[]);
+        assert_eq!((STATE.load(Ordering::Relaxed), STOPS.load(Ordering::Relaxed)), (ABORTING, 2));
     }
 }

@@ -2,12 +2,16 @@
 //! `cargo xtask test`.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
-use super::{crates, debian, fresh};
+use super::{VERSION, crates, debian, fresh};
+use serde_json::Value;
+
 use crate::{
+    install::LIBRARIES,
     packages,
     process::Job,
     project::{Fallible, Project, cargo_home},
@@ -49,8 +53,9 @@ pub(crate) fn run(project: &Project, tally: &mut Tally) {
     }
 }
 
-/// Builds a program with an installation's own commands, and runs it.
+/// Builds a program with an installation's own commands, and runs it; asks it what it has.
 fn works(project: &Project, bin: &Path, folder: &Path) -> Fallible {
+    has_all(bin)?;
     let program = folder.join("program");
     let source = project.root.join(PROGRAM);
     Job::new(bin.join("mpicc")).arg(source).arg("-o").arg(&program).succeed()?;
@@ -61,6 +66,38 @@ fn works(project: &Project, bin: &Path, folder: &Path) -> Fallible {
     let libraries = Job::new("ldd").arg(&program).succeed()?.stdout;
     let home = bin.parent().unwrap_or(bin).join("lib/libmpi_abi.so.1");
     contains(&libraries, &home.to_string_lossy())
+}
+
+/// `posthaste-info --json` finds all libraries, where the installation lies, and the files for build systems are there.
+fn has_all(bin: &Path) -> Fallible {
+    let said = Job::new(bin.join("posthaste-info")).arg("--json").succeed()?.stdout;
+    let said: Value =
+        serde_json::from_str(&said).map_err(|e| format!("posthaste-info --json: {e}: {said}"))?;
+    let prefix = PathBuf::from(said["prefix"].as_str().unwrap_or_default());
+    let real = |path: &Path| fs::canonicalize(path).map_err(|e| format!("{}: {e}", path.display()));
+    let own = real(&bin.join("posthaste-info"))?;
+    if own.parent().and_then(Path::parent) != Some(&prefix) {
+        return Err(format!("posthaste-info says that {} lies in {}", own.display(), prefix.display()));
+    }
+    let libraries = ["standard", "fortran", "mpich", "mpich_fortran"];
+    for (name, file) in libraries.iter().zip(LIBRARIES) {
+        if said["libraries"][name].as_str().map(Path::new) != Some(&prefix.join(file)) {
+            return Err(format!(
+                "posthaste-info does not find {file} in {}: {}",
+                prefix.display(),
+                said["libraries"]
+            ));
+        }
+    }
+    for file in [
+        "lib/pkgconfig/posthaste.pc",
+        "lib/pkgconfig/posthaste-fortran.pc",
+        "mpich/lib/pkgconfig/mpich.pc",
+        "lib/cmake/posthaste/posthaste-config-version.cmake",
+    ] {
+        contains(&fs::read_to_string(prefix.join(file)).map_err(|e| format!("{file}: {e}"))?, VERSION)?;
+    }
+    Ok(())
 }
 
 fn contains(text: &str, wanted: &str) -> Fallible {
@@ -75,6 +112,16 @@ fn inside(project: &Project) -> Fallible {
     for wanted in ["libc v", "Permission is hereby granted", "Apache License"] {
         contains(&licences, wanted)?;
     }
+    let notices = fs::read_to_string(tree.join("share/doc/posthaste/rust-standard-library.html"));
+    let notices = notices.map_err(|e| format!("no licences of the standard library: {e}"))?;
+    for wanted in ["hashbrown", "gimli", "Unicode-3.0"] {
+        contains(&notices, wanted)?;
+    }
+    for name in crates_of_standard_library(&tree)? {
+        if !notices.contains(&format!("{name}-")) && !licences.contains(&name) {
+            return Err(format!("{name} of the standard library is linked in, and its licence is not told"));
+        }
+    }
     // In the packages what debuggers read is compressed.
     let mpiexec = project.stage.join("bin/mpiexec");
     for place in [&project.root, &cargo_home().join("registry"), &project.target] {
@@ -85,6 +132,20 @@ fn inside(project: &Project) -> Fallible {
         }
     }
     Ok(())
+}
+
+/// Crates of the standard library that are linked in: it was built where `rust/deps` has them, and says so in its sentences.
+fn crates_of_standard_library(tree: &Path) -> Fallible<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for binary in super::binaries(tree)? {
+        let bytes = fs::read(&binary).map_err(|e| format!("{}: {e}", binary.display()))?;
+        let text = String::from_utf8_lossy(&bytes);
+        for rest in text.split("/rust/deps/").skip(1) {
+            let name = rest.split('/').next().unwrap_or_default();
+            found.extend(name.rsplit_once('-').map(|(name, _)| name.to_owned()));
+        }
+    }
+    if found.contains("hashbrown") { Ok(found) } else { Err(format!("only these are found: {found:?}")) }
 }
 
 /// In the packages, too, debuggers know the types of what they read in mpiexec.

@@ -264,13 +264,12 @@ impl Extended {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
     use std::cmp::Ordering;
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn extended_precision_keeps_more_than_double() {
         let (one, tiny) = (Extended::from_f64(1.0), Extended::from_f64(2f64.powi(-60)));
         let sum = one.plus(tiny);

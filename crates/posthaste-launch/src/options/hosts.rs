@@ -35,6 +35,10 @@ const PROGRAMS: &[&str] = &[
 /// Variables that say what kind of program it is.
 const MEANS: &[&str] = &["HYDRA_LAUNCHER", "I_MPI_HYDRA_BOOTSTRAP"];
 
+/// Those that say how many ranks a host has for which nobody else says so. `I_MPI_PERHOST` may be a word, too.
+const SLOTS: &[&str] =
+    &["I_MPI_PERHOST", "OMPI_MCA_orte_set_default_slots", "PRTE_MCA_prte_set_default_slots"];
+
 /// Hosts as somebody has written them down.
 #[derive(Debug)]
 pub(super) struct HostList(Vec<Host>);
@@ -227,6 +231,12 @@ pub(super) fn means(name: &str) -> Option<Means> {
     })
 }
 
+/// How many ranks a host has for which nobody says so, if a variable of another launcher does.
+pub(super) fn usual_slots(around: &Surroundings) -> Option<usize> {
+    let slots = SLOTS.iter().find_map(|name| variable(around, name)?.to_str()?.parse().ok());
+    slots.filter(|slots| *slots > 0)
+}
+
 /// The means that a variable of another launcher names, if we know it.
 pub(super) fn means_from_variables(around: &Surroundings) -> Option<Means> {
     MEANS.iter().find_map(|name| means(variable(around, name)?.to_str()?))
@@ -259,6 +269,7 @@ mod tests {
             environment: variables.iter().map(pair).collect(),
             host: "n1".into(),
             addresses: Vec::new,
+            parts: |_, _| None,
         }
     }
 
@@ -318,6 +329,7 @@ mod tests {
             ("HYDRA_LAUNCHER", "slurm"),
             ("I_MPI_HYDRA_HOST_FILE", "/no/such/file"),
         ]);
+        assert_eq!(usual_slots(&around), None);
         let mut launcher = Launcher::default();
         complete(&mut launcher, &around);
         assert_eq!(launcher.program.as_deref(), Some(OsStr::new("/usr/bin/ssh")));

@@ -35,6 +35,12 @@ pub(super) fn cpus(option: &str, given: &str) -> Result<Vec<usize>, String> {
     numbers(given).ok_or_else(|| format!("-{option} {given}: expected numbers of CPUs as in 0,2-5"))
 }
 
+/// Which rights new files do not get, in octal digits.
+pub(super) fn umask(option: &str, given: &str) -> Result<u32, String> {
+    let mask = u32::from_str_radix(given, 8).ok().filter(|mask| *mask <= 0o777);
+    mask.ok_or_else(|| format!("-{option} {given}: expected octal digits up to 777, as in 022"))
+}
+
 /// The numbers of a list, ascending, each once.
 fn numbers(list: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();

@@ -23,11 +23,14 @@ impl Reader<'_> {
             Kind::BindTo => self.bind_to(&text)?,
             Kind::Bound(place) => self.bind_to(place)?,
             Kind::Width => self.request.job.width = Some(count_of(name, &first)?),
+            Kind::CpuBind => self.cpu_bind(name, &text)?,
+            Kind::LocalOnly => self.only_here = true,
             Kind::Hosts => self.hosts = Some(HostList::parse(&text)?),
             Kind::HostGroup => self.hosts = Some(HostList::group(&text)?),
             Kind::HostFile => self.hosts = Some(HostList::read(&first)?),
             Kind::PerHost => self.per_host = Some(count_of(name, &first)?),
             Kind::MapBy => self.map_by(&text)?,
+            Kind::PerSocket => self.map_by(&format!("ppr:{text}:socket"))?,
             Kind::Mapped(by) => self.map_by(&format!("{by}{text}"))?,
             Kind::RankBy => match &*text.to_ascii_lowercase() {
                 "slot" | "core" | "hwthread" | "fill" => {}
@@ -109,11 +112,26 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// `depth`, `core`, `numa`, `none`, with `verbose` before it.
+    fn cpu_bind(&mut self, name: &str, given: &str) -> Result<(), String> {
+        let lower = given.to_ascii_lowercase();
+        let words = lower.split(',').filter(|word| !["verbose", "v", "quiet", "q"].contains(word));
+        match &words.collect::<Vec<_>>()[..] {
+            [] => Ok(()),
+            ["depth" | "core" | "thread" | "rank"] => self.bind_to("core"),
+            [word @ ("socket" | "numa" | "none")] => self.bind_to(word),
+            _ => Err(format!(
+                "-{name} {given} is not an option here: write -cpu-set LIST, and -bind-to core, core:N or none"
+            )),
+        }
+    }
+
     /// A word for the order, and words behind it: `node`, `slot:PE=2`, `ppr:2:node`, `:OVERSUBSCRIBE`.
     fn map_by(&mut self, given: &str) -> Result<(), String> {
         let wrong = || {
             format!(
-                "-map-by {given:?} is not known, expected slot, node, socket, numa, l3cache, l2cache or ppr:N:node"
+                "-map-by {given:?} is not known, expected slot, node, socket, numa, l3cache, l2cache, ppr:N:node \
+                 or ppr:N:PART"
             )
         };
         let lower = given.to_ascii_lowercase();
@@ -125,10 +143,15 @@ impl Reader<'_> {
             "" if lower.len() > 1 => {}
             "ppr" => {
                 let count = words.next().unwrap_or_default();
-                if !matches!(words.next(), Some("node" | "host")) {
-                    return Err(wrong());
+                let each = count_of("map-by ppr", OsStr::new(count))?;
+                match words.next() {
+                    Some("node" | "host") => self.per_host = Some(each),
+                    Some("core") => self.request.job.per_part = Some((Part::Core, each)),
+                    Some(word) => {
+                        self.request.job.per_part = Some((part(word).ok_or_else(wrong)?, each));
+                    }
+                    None => return Err(wrong()),
                 }
-                self.per_host = Some(count_of("map-by ppr", OsStr::new(count))?);
             }
             word => match (part(word), word.strip_prefix("pe-list=")) {
                 (Some(part), _) => {
@@ -172,7 +195,9 @@ impl Reader<'_> {
 
     /// Settles where the ranks run: what the command line says, else a variable, else the Slurm allocation.
     pub(super) fn settle_places(&mut self) -> Result<(), String> {
+        self.settle_parts()?;
         let named = match self.hosts.take() {
+            _ if self.only_here => None,
             Some(hosts) => Some(hosts),
             None => HostList::from_variables(self.around)?,
         };
@@ -181,7 +206,7 @@ impl Reader<'_> {
         let means = self.means.or_else(|| hosts::means_from_variables(self.around));
         let usual = if slurm.is_some() { Means::Srun } else { Means::Ssh };
         self.request.launcher.means = means.unwrap_or(usual);
-        let Some(hosts) = named.or(slurm) else { return self.settle_alone() };
+        let Some(hosts) = named.or(slurm).filter(|_| !self.only_here) else { return self.settle_alone() };
         let mut hosts = hosts.on(self.around);
         if self.nolocal {
             hosts.retain(|host| host.name != self.around.host);
@@ -189,12 +214,11 @@ impl Reader<'_> {
                 return Err("-nolocal leaves no host: only this one is named".into());
             }
         }
+        let usual = hosts::usual_slots(self.around);
         for host in &mut hosts {
-            host.slots = self.per_host.or(host.slots);
+            host.slots = self.per_host.or(host.slots).or(usual);
         }
-        if let ([draft], Some(each)) = (&mut self.drafts[..], self.per_host) {
-            draft.0.count.get_or_insert(each * hosts.len());
-        }
+        self.settle_count(hosts.len())?;
         let slots: Option<usize> = hosts.iter().map(|host| host.slots).sum();
         if let Some(slots) = slots.filter(|&slots| self.nooversubscribe && slots < self.ranks()) {
             return Err(format!(
@@ -214,10 +238,42 @@ impl Reader<'_> {
         if self.nolocal {
             return Err("-nolocal leaves no host: none is named".into());
         }
-        if let ([draft], Some(each)) = (&mut self.drafts[..], self.per_host) {
-            draft.0.count.get_or_insert(each);
+        self.settle_count(1)
+    }
+
+    /// Settles how many ranks a host has where so many are on each of its parts: all hosts are taken to be as this one is.
+    fn settle_parts(&mut self) -> Result<(), String> {
+        let job = &mut self.request.job;
+        let Some((part, each)) = job.per_part else { return Ok(()) };
+        let parts = (self.around.parts)(part, &job.cpu_set).filter(|parts| *parts > 0).ok_or_else(|| {
+            format!(
+                "this host does not say which CPUs share a part of this kind ({}): write ppr:N:node",
+                part.name()
+            )
+        })?;
+        self.per_host = Some(each * parts);
+        if job.width.is_none() && job.bind == Bind::Auto {
+            job.bind = Bind::Within(part);
         }
         Ok(())
+    }
+
+    /// Settles how many ranks there are on these hosts where so many are on each.
+    fn settle_count(&mut self, hosts: usize) -> Result<(), String> {
+        let Some(each) = self.per_host else { return Ok(()) };
+        if let [draft] = &mut self.drafts[..] {
+            draft.0.count.get_or_insert(each * hosts);
+        }
+        match self.request.job.per_part {
+            Some((part, own)) if self.ranks() > each * hosts => Err(format!(
+                "{} ranks, but {own} on each {} of {hosts} host{} are {}",
+                self.ranks(),
+                part.name(),
+                if hosts == 1 { "" } else { "s" },
+                each * hosts
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn ranks(&self) -> usize {

@@ -3,13 +3,14 @@
 //!
 //! What must stay true: no name stands for two options; an option of another launcher that real scripts have is taken with its
 //! meaning, or refused with the words to write instead. Sources: MPI-5.0 §11.5, the help texts and manual pages of Hydra 5.0,
-//! Intel MPI 2021.18, Open MPI 4.1 and PRRTE 3.
+//! Intel MPI 2021.18, Open MPI 4.1 and PRRTE 3; for PALS of HPE, what scripts of its machines have.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Count,
     Env,
     EnvList,
+    EnvExcept,
     EnvNone,
     EnvAll,
     Directory,
@@ -17,6 +18,7 @@ pub(super) enum Kind {
     ProcessSet,
     GlobalEnv,
     GlobalEnvList,
+    GlobalEnvExcept,
     GlobalEnvNone,
     GlobalEnvAll,
     Export,
@@ -36,16 +38,20 @@ pub(super) enum Kind {
     Stdin,
     CpuSet,
     Timeout,
+    Umask,
     Universe,
     GoesOn,
     InitialHandler,
     BindTo,
     Bound(&'static str),
     Width,
+    CpuBind,
+    LocalOnly,
     Hosts,
     HostGroup,
     HostFile,
     PerHost,
+    PerSocket,
     MapBy,
     Mapped(&'static str),
     RankBy,
@@ -74,6 +80,7 @@ pub(super) const MPI: u8 = 1;
 pub(super) const HYDRA: u8 = 2;
 pub(super) const INTEL: u8 = 4;
 pub(super) const OPEN: u8 = 8;
+pub(super) const PALS: u8 = 16;
 const OWN: u8 = 0;
 const BOTH: u8 = HYDRA | INTEL;
 const ALL: u8 = BOTH | OPEN;
@@ -123,6 +130,7 @@ pub(super) const KNOWN: &[Known] = &[
     known(&["n", "np", "c"], &["N"], MPI | ALL, Kind::Count, "start N ranks of the program (default 1)"),
     known(&["env"], &["NAME", "VALUE"], BOTH, Kind::Env, "set a variable for this program"),
     known(&["envlist"], &["A,B,..."], BOTH, Kind::EnvList, "this program gets only these of our variables"),
+    also(&["envexcl"], &["A,B,..."], INTEL, Kind::EnvExcept, "this program gets all our variables but these"),
     known(&["envnone"], &[], BOTH, Kind::EnvNone, "this program gets none of our variables"),
     known(&["envall"], &[], BOTH, Kind::EnvAll, "this program gets all our variables (default)"),
     known(&["wdir", "wd"], &["DIR"], MPI | ALL, Kind::Directory, "working directory of this program"),
@@ -148,6 +156,13 @@ pub(super) const KNOWN: &[Known] = &[
         Kind::GlobalEnvList,
         "all programs get only these of our variables",
     ),
+    also(
+        &["genvexcl"],
+        &["A,B,..."],
+        INTEL,
+        Kind::GlobalEnvExcept,
+        "all programs get all our variables but these",
+    ),
     known(&["genvnone"], &[], BOTH, Kind::GlobalEnvNone, "no program gets our variables"),
     known(&["genvall"], &[], BOTH, Kind::GlobalEnvAll, "all programs get all our variables (default)"),
     known(
@@ -165,9 +180,9 @@ pub(super) const KNOWN: &[Known] = &[
         "no program gets this variable of ours; NAME* is all that begin so",
     ),
     known(
-        &["l", "prepend-rank", "tag-output"],
+        &["l", "prepend-rank", "tag-output", "label"],
         &[],
-        ALL,
+        ALL | PALS,
         Kind::Label,
         "put [rank] in front of each line of output",
     ),
@@ -234,6 +249,13 @@ pub(super) const KNOWN: &[Known] = &[
         Kind::Timeout,
         "end the job after so long, with exit code 124; so does the variable MPIEXEC_TIMEOUT",
     ),
+    also(
+        &["umask"],
+        &["DIGITS"],
+        INTEL,
+        Kind::Umask,
+        "the rights that files of the ranks do not get, as 022",
+    ),
     known(
         &["usize"],
         &["N"],
@@ -268,14 +290,21 @@ pub(super) const KNOWN: &[Known] = &[
     also(&["bind-to-socket"], &[], OPEN, Kind::Bound("socket"), "as -bind-to socket"),
     also(&["bind-to-none"], &[], OPEN, Kind::Bound("none"), "as -bind-to none"),
     also(
-        &["cpus-per-proc", "cpus-per-rank"],
+        &["cpus-per-proc", "cpus-per-rank", "depth", "d"],
         &["N"],
-        OPEN,
+        OPEN | PALS,
         Kind::Width,
         "each rank stays on N CPUs, as with -bind-to core:N; without it on as many as OMP_NUM_THREADS says",
     ),
+    also(
+        &["cpu-bind"],
+        &["WORD"],
+        INTEL | PALS,
+        Kind::CpuBind,
+        "`depth`, `core`, `thread` and `rank` as -bind-to core, `socket`, `numa` and `none` as -bind-to says; lists are refused",
+    ),
     known(
-        &["cpu-set", "cpu-list"],
+        &["cpu-set", "cpu-list", "slot-list"],
         &["LIST"],
         OPEN,
         Kind::CpuSet,
@@ -354,14 +383,16 @@ pub(super) const KNOWN: &[Known] = &[
     ),
     known(&["ppn", "perhost", "grr", "npernode", "N"], &["N"], ALL, Kind::PerHost, "N ranks on each host"),
     also(&["pernode"], &[], OPEN, Kind::Mapped("ppr:1:node"), "one rank on each host"),
-    also(&["ppr"], &["N:node"], OPEN, Kind::Mapped("ppr:"), "as -map-by ppr:N:node"),
+    also(&["npersocket"], &["N"], OPEN, Kind::PerSocket, "as -map-by ppr:N:socket"),
+    also(&["ppr"], &["N:node|PART"], OPEN, Kind::Mapped("ppr:"), "as -map-by ppr:N:node or ppr:N:PART"),
     known(
         &["map-by"],
-        &["slot|node|PART|ppr:N:node"],
+        &["slot|node|PART|ppr:N:node|ppr:N:PART"],
         HYDRA | OPEN,
         Kind::MapBy,
         "fill one host after the other (default), or all in turn; with a part (socket, numa, l3cache, l2cache) those of a host in \
-         turn; ppr: N on each host. Behind it :PE=N as -bind-to core:N, :NOLOCAL, :NOOVERSUBSCRIBE",
+         turn; ppr: N on each host, or on each part (core, too) of each host, on all CPUs of which they stay unless -bind-to or \
+         PE says otherwise. Behind it :PE=N as -bind-to core:N, :NOLOCAL, :NOOVERSUBSCRIBE",
     ),
     also(&["rr", "bynode"], &[], INTEL | OPEN, Kind::Mapped("node"), "as -map-by node"),
     also(&["byslot", "bycore"], &[], OPEN, Kind::Mapped("slot"), "as -map-by slot"),
@@ -386,6 +417,13 @@ pub(super) const KNOWN: &[Known] = &[
         ALL,
         Kind::Mapped(":NOLOCAL"),
         "no rank on the host of mpiexec, whatever the list of hosts says",
+    ),
+    also(
+        &["localonly"],
+        &[],
+        INTEL,
+        Kind::LocalOnly,
+        "all ranks on the host of mpiexec, whatever lists of hosts and batch systems say",
     ),
     also(
         &["use-hwthread-cpus"],
@@ -454,7 +492,16 @@ pub(super) const KNOWN: &[Known] = &[
         Kind::Accepted,
         "mpiexec says one sentence, when a job fails",
     ),
-    also(&["ordered-output"], &[], INTEL, Kind::Accepted, "lines are whole anyway"),
+    also(&["ordered-output", "line-buffer"], &[], INTEL | PALS, Kind::Accepted, "lines are whole anyway"),
+    also(
+        &["localroot"],
+        &[],
+        INTEL,
+        Kind::Accepted,
+        "rank 0 has the standard input of mpiexec, wherever it runs",
+    ),
+    also(&["novm"], &[], OPEN, Kind::Accepted, "nothing is started on hosts without ranks"),
+    also(&["pmi"], &["NAME"], PALS, Kind::Accepted, "programs ask for PMI-1.1 or PMIx themselves"),
     also(&["allow-run-as-root"], &[], OPEN, Kind::Accepted, "root may do so"),
     also(
         &["enable-auto-cleanup", "disable-recovery"],
@@ -480,6 +527,8 @@ pub(super) const KNOWN: &[Known] = &[
     also(
         &[
             "disable-x",
+            "cleanup",
+            "no-vni",
             "hybrid-hosts",
             "pmi-port",
             "disable-hostname-propagation",
@@ -487,9 +536,9 @@ pub(super) const KNOWN: &[Known] = &[
             "pmi-noaggregate",
         ],
         &[],
-        BOTH,
+        BOTH | PALS,
         Kind::Accepted,
-        "how Hydra starts its own processes",
+        "how Hydra and PALS start their own processes",
     ),
     also(
         &["demux", "topolib", "localhost", "branch-count", "pmi-connect"],
@@ -517,12 +566,51 @@ pub(super) const KNOWN: &[Known] = &[
     also(&["rmk"], &["NAME"], BOTH, Kind::Accepted, "Slurm, PBS and LSF are recognised by their variables"),
     also(&["arch", "file"], &["VALUE"], MPI, Kind::Ignored, "programs are for the host that they run on"),
     also(
-        &["membind"],
+        &["membind", "mem-bind"],
         &["VALUE"],
-        HYDRA,
+        HYDRA | PALS,
         Kind::Ignored,
         "the kernel puts memory near the CPU that touches it first",
     ),
+    also(
+        &[
+            "psm", "PSM", "psm2", "PSM2", "ib", "IB", "rdma", "RDMA", "dapl", "DAPL", "tmi", "TMI", "mx",
+            "MX", "ofa", "OFA",
+        ],
+        &[],
+        INTEL,
+        Kind::Ignored,
+        "POSTHASTE_METHODS chooses the network, where the best one is not taken anyway",
+    ),
+    also(
+        &["output-proctable"],
+        &["FILE"],
+        OPEN,
+        Kind::Ignored,
+        "-attach PID says which process each rank is",
+    ),
+    also(
+        &["index-argv-by-rank"],
+        &[],
+        OPEN,
+        Kind::Ignored,
+        "PMI_RANK is the rank; `ps` shows the name of the program",
+    ),
+    also(
+        &["stream-buffering"],
+        &["VALUE"],
+        OPEN,
+        Kind::Ignored,
+        "a program writes when its own buffer is full; `stdbuf -oL` in front of it makes that each line",
+    ),
+    also(
+        &["display-comm", "display-comm-finalize"],
+        &[],
+        OPEN,
+        Kind::Ignored,
+        "-counters shows by which way messages went",
+    ),
+    also(&["cartofile"], &["FILE"], OPEN, Kind::Ignored, "networks and devices are found by looking"),
     also(&["report-bindings"], &[], OPEN, Kind::Ignored, "`taskset -cp PID` shows the CPUs of a rank"),
     also(
         &["display-allocation", "display-topo", "display-devel-allocation"],
@@ -561,11 +649,10 @@ pub(super) const KNOWN: &[Known] = &[
         OPEN,
         "write the hosts in the order of the ranks, as -hosts a:2,b:2, and -cpu-set for the CPUs",
     ),
-    refused(&["npersocket"], OPEN, "write -ppn with the number for a host, and -map-by socket"),
     refused(&["enable-x"], BOTH, "write -bootstrap-exec-args -X"),
     refused(
-        &["gpus-per-proc"],
-        HYDRA,
+        &["gpus-per-proc", "gpu-subdevs-per-proc", "gpu-bind"],
+        HYDRA | PALS,
         "choose devices in a script around the program, as CUDA_VISIBLE_DEVICES=$MPI_LOCALRANKID",
     ),
     refused(
@@ -574,13 +661,23 @@ pub(super) const KNOWN: &[Known] = &[
         "the kinds are mpi and system, and programs ask for them by the info key mpi_memory_alloc_kinds",
     ),
     refused(
-        &["nameserver"],
-        HYDRA,
+        &["nameserver", "ompi-server", "wait-for-server", "server-wait-time"],
+        HYDRA | OPEN,
         "names are published in a folder, which POSTHASTE_NAMES names where it is not the usual one",
     ),
-    refused(&["cpu-bind", "binding"], INTEL, "write -cpu-set LIST, and -bind-to core or none"),
+    refused(&["binding"], INTEL, "write -cpu-set LIST, and -bind-to core or none"),
     refused(
-        &["gtool", "gtoolfile", "aps", "mps", "trace", "check-mpi", "trace-collectives", "trace-imbalance"],
+        &[
+            "gtool",
+            "gtoolfile",
+            "aps",
+            "mps",
+            "trace",
+            "check-mpi",
+            "check_mpi",
+            "trace-collectives",
+            "trace-imbalance",
+        ],
         INTEL,
         "write the tool in front of the program; for some ranks only, as two programs: -n 1 TOOL ./a : -n 3 ./a",
     ),

@@ -1,7 +1,7 @@
 //! Command lines and what is read from them.
 
 use super::*;
-use posthaste_pmi::spawn::{Bind, Input};
+use posthaste_pmi::spawn::{Bind, Input, Part};
 
 pub(super) fn around() -> Surroundings {
     let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
@@ -9,6 +9,14 @@ pub(super) fn around() -> Surroundings {
         environment: vec![pair("PATH", "/bin"), pair("HOME", "/root"), pair("LANG", "C")],
         host: "node7.cluster".into(),
         addresses: || vec![IpAddr::from([10, 0, 0, 7])],
+        // Two sockets of eight CPUs in four NUMA nodes.
+        parts: |part, cpus| match part {
+            Part::Package if !cpus.is_empty() && cpus.iter().all(|cpu| *cpu < 8) => Some(1),
+            Part::Package => Some(2),
+            Part::NumaNode => Some(4),
+            Part::Core => Some(16),
+            Part::L3Cache | Part::L2Cache => None,
+        },
     }
 }
 
@@ -90,8 +98,19 @@ fn mistakes_are_sentences() {
         ("-bind-to moon a", "moon"),
         ("-bind-to socket:2 a", "a number goes with core alone"),
         ("-bind-to user:0,1 a", "write -cpu-set"),
-        ("-map-by ppr:2:core a", "-map-by \"ppr:2:core\""),
+        ("-map-by ppr:2:board a", "-map-by \"ppr:2:board\""),
+        ("-map-by ppr:0:socket a", "-map-by ppr 0"),
+        ("-map-by ppr:2:socket:PE=x a", "-map-by PE x"),
+        (
+            "-map-by ppr:1:l3cache a",
+            "this host does not say which CPUs share a part of this kind (L3 cache): write ppr:N:node",
+        ),
+        ("-map-by ppr:2:socket -n 5 a", "5 ranks, but 2 on each socket of 1 host are 4"),
+        ("-npersocket 1 -hosts b,c -n 5 a", "5 ranks, but 1 on each socket of 2 hosts are 4"),
         ("-map-by slot:moon a", "\"moon\" is not known"),
+        ("-cpu-bind list:0,8,16 a", "write -cpu-set LIST"),
+        ("-umask 8 a", "-umask 8: expected octal digits"),
+        ("-umask 1000 a", "-umask 1000: expected octal digits"),
         ("-rank-by node a", "write -map-by node"),
         ("-output xml a", "\"xml\" is not known"),
         ("-output tag,merge a", "write 2>&1"),

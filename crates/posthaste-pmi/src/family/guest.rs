@@ -11,7 +11,7 @@ use crate::spawn::local::refused;
 use crate::spawn::output::Sink;
 use crate::spawn::run::{Below, Token};
 use crate::spawn::talk::{Common, Fault, Order, Report};
-use crate::spawn::verdict::{Cause, Ended};
+use crate::spawn::verdict::{Cause, Death, Ended};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use posthaste_os::machine;
 use std::collections::VecDeque;
@@ -221,7 +221,7 @@ impl Below for Guest {
         self.read();
     }
 
-    fn children(&mut self, _: &[(i32, Ended)]) {}
+    fn children(&mut self, _: &[Death]) {}
 
     fn order(&mut self, order: Order) {
         match order {

@@ -14,7 +14,7 @@ use crate::spawn::ending::How;
 use crate::spawn::output::Stream;
 use crate::spawn::run::{Below, Token};
 use crate::spawn::talk::{Common, Fault, Gone, Order, Report};
-use crate::spawn::verdict::Ended;
+use crate::spawn::verdict::Death;
 use crate::spawning::{self, Spawning};
 use nix::sys::epoll::Epoll;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -377,7 +377,7 @@ impl Below for Jobs<'_> {
         }
     }
 
-    fn children(&mut self, dead: &[(i32, Ended)]) {
+    fn children(&mut self, dead: &[Death]) {
         self.sides().for_each(|side| side.children(dead));
         self.tidy();
     }

@@ -86,6 +86,8 @@ pub(super) fn plan(
         secret: secret().map_err(|why| format!("cannot read random bytes from /dev/urandom: {why}"))?,
         programs,
         bind,
+        // That counts the ranks of the first job.
+        per_part: None,
         input: Input::Ranks(Vec::new()),
         at_once: false,
         ..first.clone()
@@ -197,6 +199,7 @@ fn program(spec: Spec, count: usize) -> Program {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spawn::Part;
 
     fn planned(info: &[(&str, &str)], count: usize, room: Option<usize>) -> Result<Planned, String> {
         let listed =
@@ -208,7 +211,14 @@ mod tests {
         let spec = Spec { count, name: "a".into(), info, ..Spec::default() };
         let other = Spec { count: 1, name: "b".into(), ..Spec::default() };
         let request = Spawning { specs: vec![spec, other], preput: vec![("k".into(), "v".into())] };
-        let first = Common { family: "f".into(), name: "f".into(), goes_on: true, ..Common::default() };
+        let first = Common {
+            family: "f".into(),
+            name: "f".into(),
+            goes_on: true,
+            per_part: Some((Part::Package, 1)),
+            umask: Some(0o27),
+            ..Common::default()
+        };
         plan(request, 3, &first, &place, room)
     }
 
@@ -222,6 +232,7 @@ mod tests {
         assert_eq!(first.path.as_deref(), Some("/opt".as_ref()));
         assert_eq!(first.environment, [("A".into(), "1=2".into())]);
         assert_eq!((plan.common.size, plan.common.spawned, plan.common.goes_on), (3, true, true));
+        assert_eq!((plan.common.per_part, plan.common.umask), (None, Some(0o27)));
         assert_eq!((plan.common.name.as_str(), plan.common.family.as_str()), ("f-3", "f"));
         let here = machine::host_name();
         assert_eq!(map, [("x".into(), vec![0]), ("y".into(), vec![1]), (here, vec![2])]);

@@ -12,7 +12,7 @@ use crate::spawn::Refused;
 use crate::spawn::local::{Local, Ties, refused};
 use crate::spawn::run::{self, Below, Signals, Token};
 use crate::spawn::talk::{Common, Fault, Order, Report, Seats};
-use crate::spawn::verdict::{Cause, Ended};
+use crate::spawn::verdict::{Cause, Death};
 use nix::sys::epoll::Epoll;
 use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use std::collections::VecDeque;
@@ -154,7 +154,7 @@ impl Unstarted {
 
 impl Below for Unstarted {
     fn event(&mut self, _: Token) {}
-    fn children(&mut self, _: &[(i32, Ended)]) {}
+    fn children(&mut self, _: &[Death]) {}
     fn order(&mut self, _: Order) {}
     fn report(&mut self) -> Option<Report> {
         self.0.pop_front()

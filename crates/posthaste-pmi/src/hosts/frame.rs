@@ -133,8 +133,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn reports() -> Vec<Report> {
-        let cause =
-            Cause::Death { rank: 3, pid: 9, ended: Ended::Signal(11), stage: Stage::Inside, missing: None };
+        let cause = Cause::Death {
+            rank: 3,
+            pid: 9,
+            ended: Ended::Signal(11),
+            stage: Stage::Inside,
+            missing: None,
+            core: None,
+        };
         vec![
             Report::Output { rank: 1, stream: Stream::Err, continues: true, text: vec![0, 255, 10] },
             Report::Failed(crate::spawn::talk::Fault { job: 0, host: "b".into(), cause }),

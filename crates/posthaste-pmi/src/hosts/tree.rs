@@ -12,7 +12,7 @@ use crate::spawn::Refused;
 use crate::spawn::output::Sink;
 use crate::spawn::run::{Below, Token};
 use crate::spawn::talk::{Order, Report, Seats};
-use crate::spawn::verdict::Ended;
+use crate::spawn::verdict::{Death, Ended};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use posthaste_os::process::Guardian;
 use std::io::{self, Read};
@@ -289,19 +289,19 @@ impl Below for Tree {
         }
     }
 
-    fn children(&mut self, dead: &[(i32, Ended)]) {
+    fn children(&mut self, dead: &[Death]) {
         if let Some(guardian) = &mut self.guardian
-            && dead.iter().any(|death| death.0 == guardian.group())
+            && dead.iter().any(|death| death.pid == guardian.group())
         {
             guardian.set_reaped();
         }
         for agent in 0..self.agents.len() {
             let pid = self.agents[agent].process.id().cast_signed();
             if self.agents[agent].status.is_none()
-                && let Some(&(_, status)) = dead.iter().find(|death| death.0 == pid)
+                && let Some(death) = dead.iter().find(|death| death.pid == pid)
             {
                 let state = &mut self.agents[agent];
-                state.status = Some(status);
+                state.status = Some(death.how);
                 // Its output may be open still: somebody else has it, too.
                 state.ending.get_or_insert(Instant::now() + LAST_WORDS);
                 self.check_end(agent);

@@ -40,6 +40,8 @@ pub use verdict::Ended;
 use crate::sets::{self, Sets};
 use crate::spawning::Pair;
 use local::refused;
+use posthaste_os::machine;
+
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
@@ -97,6 +99,29 @@ pub enum Part {
     L3Cache,
     /// CPUs with one second-level cache.
     L2Cache,
+    /// The hardware threads of a core.
+    Core,
+}
+
+impl Part {
+    /// What a sentence calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Package => "socket",
+            Self::NumaNode => "NUMA node",
+            Self::L3Cache => "L3 cache",
+            Self::L2Cache => "L2 cache",
+            Self::Core => "core",
+        }
+    }
+
+    /// How many of them this host has with one of these of its usable CPUs (all when empty); `None` where the system does not
+    /// say.
+    pub fn count(self, cpu_set: &[usize]) -> Option<usize> {
+        let mut usable = machine::affinity();
+        usable.retain(|cpu| cpu_set.is_empty() || cpu_set.contains(cpu));
+        start::parts(&usable, |cpu| start::part_of(self, cpu)).map(|parts| parts.len())
+    }
 }
 
 /// All that is to be started.
@@ -112,8 +137,12 @@ pub struct Job {
     pub width: Option<usize>,
     /// Neighbours among the processes of a host are on different parts of this kind.
     pub spread: Option<Part>,
+    /// So many processes on each part of this kind of each host, one part after the other.
+    pub per_part: Option<(Part, usize)>,
     /// The CPUs that the processes of each host may use; all when empty.
     pub cpu_set: Vec<usize>,
+    /// Which rights files of the processes do not get; what is inherited when absent.
+    pub umask: Option<u32>,
     /// A process that is killed does not end the others: the job fails when they have ended.
     pub goes_on: bool,
     /// Which processes get our standard input.
@@ -154,6 +183,10 @@ pub trait Hooks {
     /// A process ended.
     fn ended(&mut self, rank: usize, how: Ended) {
         let _ = (rank, how);
+    }
+    /// The job fails, and the processes that are left are about to be ended: the sentence about it, as far as it is known now.
+    fn failing(&mut self, sentence: &str) {
+        let _ = sentence;
     }
     /// Somebody wants to know what the ranks are doing: the lines for standard error. Ranks of which nothing can be
     /// seen are missing.
@@ -224,7 +257,9 @@ impl Job {
             bind: self.bind,
             width: self.width,
             spread: self.spread,
+            per_part: self.per_part,
             cpu_set: self.cpu_set.clone(),
+            umask: self.umask,
             goes_on: self.goes_on,
             input: self.input.clone(),
             // Where agents are to find what we were called with.

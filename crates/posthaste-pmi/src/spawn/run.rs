@@ -8,7 +8,7 @@
 use super::Refused;
 use super::output::Stream;
 use super::talk::{Order, Report};
-use super::verdict::Ended;
+use super::verdict::{Death, Ended};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
@@ -88,7 +88,7 @@ pub(crate) trait Below {
     /// Something is to be read or written.
     fn event(&mut self, token: Token);
     /// These child processes have ended and were waited for.
-    fn children(&mut self, dead: &[(i32, Ended)]);
+    fn children(&mut self, dead: &[Death]);
     /// Does what the other side wants.
     fn order(&mut self, order: Order);
     /// The next report.
@@ -163,13 +163,15 @@ pub(crate) fn run(
 }
 
 /// Waits for all child processes that have ended. Whoever started them hears of it; orphans of ranks are nobody's.
-fn reap() -> Vec<(i32, Ended)> {
+fn reap() -> Vec<Death> {
     let mut dead = Vec::new();
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-            Ok(WaitStatus::Exited(pid, code)) => dead.push((pid.as_raw(), Ended::Code(code))),
-            Ok(WaitStatus::Signaled(pid, signal, _)) => {
-                dead.push((pid.as_raw(), Ended::Signal(signal as i32)))
+            Ok(WaitStatus::Exited(pid, code)) => {
+                dead.push(Death { pid: pid.as_raw(), how: Ended::Code(code), core: false });
+            }
+            Ok(WaitStatus::Signaled(pid, signal, core)) => {
+                dead.push(Death { pid: pid.as_raw(), how: Ended::Signal(signal as i32), core });
             }
             Ok(WaitStatus::StillAlive) | Err(_) => return dead,
             Ok(_) => {}

@@ -61,6 +61,11 @@ impl<'a> Prepared<'a> {
         self.program.name.to_string_lossy().into_owned()
     }
 
+    /// The working directory that it is to have, where the user has said so.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        self.program.directory.as_deref()
+    }
+
     /// The path of what is executed.
     pub(super) fn path(&self) -> String {
         self.executed().to_string_lossy().into_owned()
@@ -139,19 +144,46 @@ pub(super) fn cpus(bind: Bind, ranks: usize, usable: &[usize], width: usize) -> 
     }
 }
 
-/// CPUs in the order in which ranks take them: neighbours are on different parts, when that is wanted. `part_of` gives the
-/// CPUs of a part, in any order, that this CPU belongs to.
-pub(super) fn in_turn(usable: &[usize], part_of: impl Fn(usize) -> Option<Vec<usize>>) -> Vec<usize> {
+/// CPUs for each of `ranks` processes, of which `each` are on a part, one part after the other; empty lists when they are not
+/// confined.
+pub(super) fn cpus_by_part(
+    bind: Bind,
+    ranks: usize,
+    parts: &[Vec<usize>],
+    each: usize,
+    width: usize,
+) -> Vec<Vec<usize>> {
+    // A part may have one rank of many.
+    let bind = if bind == Bind::Auto && ranks > 1 { Bind::Core } else { bind };
+    let here = |part: usize| ranks.saturating_sub(part * each).min(each);
+    let of_parts = parts.iter().enumerate().map(|(part, usable)| cpus(bind, here(part), usable, width));
+    let cpus: Vec<Vec<usize>> = of_parts.flatten().collect();
+    if cpus.iter().any(Vec::is_empty) { vec![Vec::new(); ranks] } else { cpus }
+}
+
+/// The usable CPUs of each part that has some, parts in the order of their first ones; `None` where a CPU belongs to none that
+/// the system knows.
+pub(super) fn parts(
+    usable: &[usize],
+    part_of: impl Fn(usize) -> Option<Vec<usize>>,
+) -> Option<Vec<Vec<usize>>> {
     let mut parts: Vec<(usize, Vec<usize>)> = Vec::new();
     for &cpu in usable {
-        let name = part_of(cpu).and_then(|part| part.into_iter().min()).unwrap_or(cpu);
+        let name = part_of(cpu)?.into_iter().min()?;
         match parts.iter_mut().find(|(known, _)| *known == name) {
             Some((_, cpus)) => cpus.push(cpu),
             None => parts.push((name, vec![cpu])),
         }
     }
-    let most = parts.iter().map(|(_, cpus)| cpus.len()).max().unwrap_or(0);
-    (0..most).flat_map(|turn| parts.iter().filter_map(move |(_, cpus)| cpus.get(turn).copied())).collect()
+    Some(parts.into_iter().map(|(_, cpus)| cpus).collect())
+}
+
+/// CPUs in the order in which ranks take them: neighbours are on different parts, when that is wanted. `part_of` gives the
+/// CPUs of a part, in any order, that this CPU belongs to.
+pub(super) fn in_turn(usable: &[usize], part_of: impl Fn(usize) -> Option<Vec<usize>>) -> Vec<usize> {
+    let parts = parts(usable, |cpu| part_of(cpu).or(Some(vec![cpu]))).unwrap_or_default();
+    let most = parts.iter().map(Vec::len).max().unwrap_or(0);
+    (0..most).flat_map(|turn| parts.iter().filter_map(move |cpus| cpus.get(turn).copied())).collect()
 }
 
 /// These CPUs with all usable ones of their parts.
@@ -171,6 +203,7 @@ pub(super) fn part_of(part: Part, cpu: usize) -> Option<Vec<usize>> {
         Part::NumaNode => Resource::NumaNode,
         Part::L3Cache => Resource::L3Cache,
         Part::L2Cache => Resource::L2Cache,
+        Part::Core => Resource::Core,
     };
     resource.cpus(cpu)
 }
@@ -275,6 +308,32 @@ mod tests {
         let own = posthaste_os::machine::affinity()[0];
         let has = |part| super::part_of(part, own).is_none_or(|cpus| cpus.contains(&own));
         assert!([Part::Package, Part::NumaNode, Part::L3Cache, Part::L2Cache].into_iter().all(has));
+    }
+
+    #[test]
+    fn ranks_are_counted_for_each_part_and_take_its_cpus() {
+        // Two sockets of four CPUs, whose CPUs are numbered in turn, as some machines do; 8 is of none.
+        let part_of = |cpu: usize| (cpu < 8).then(|| (0..8).filter(|other| other % 2 == cpu % 2).collect());
+        let sockets = parts(&[0, 1, 2, 3, 4, 5, 6, 7], part_of).unwrap();
+        assert_eq!(sockets, [[0, 2, 4, 6], [1, 3, 5, 7]]);
+        assert_eq!(parts(&[3, 4, 5], part_of).unwrap(), [vec![3, 5], vec![4]]);
+        assert_eq!(parts(&[0, 8], part_of), None);
+        let table = [
+            // ppr:1:socket:PE=4, ppr:2:socket:PE=2, ppr:2:socket.
+            ((Bind::Auto, 2, 1, 4), vec![vec![0, 2, 4, 6], vec![1, 3, 5, 7]]),
+            ((Bind::Auto, 4, 2, 2), vec![vec![0, 2], vec![4, 6], vec![1, 3], vec![5, 7]]),
+            ((Bind::Core, 4, 2, 1), vec![vec![0], vec![2], vec![1], vec![3]]),
+            // Fewer ranks than the parts would take: the last part has fewer.
+            ((Bind::Auto, 3, 2, 1), vec![vec![0], vec![2], vec![1]]),
+            ((Bind::Auto, 1, 2, 1), vec![vec![]]),
+            // A part has too few CPUs.
+            ((Bind::Core, 2, 1, 5), vec![vec![], vec![]]),
+            ((Bind::None, 2, 1, 1), vec![vec![], vec![]]),
+        ];
+        for ((bind, ranks, each, width), expected) in table {
+            let found = cpus_by_part(bind, ranks, &sockets, each, width);
+            assert_eq!(found, expected, "{bind:?} {ranks} {each} {width}");
+        }
     }
 
     #[test]

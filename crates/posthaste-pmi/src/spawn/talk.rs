@@ -40,8 +40,12 @@ pub(crate) struct Common {
     pub(crate) width: Option<usize>,
     /// Neighbours among the ranks of a host are on different parts of this kind.
     pub(crate) spread: Option<Part>,
+    /// So many ranks on each part of this kind of a host.
+    pub(crate) per_part: Option<(Part, usize)>,
     /// The CPUs that the ranks of each host may use; all when empty.
     pub(crate) cpu_set: Vec<usize>,
+    /// Which rights files of the ranks do not get, where somebody has said so.
+    pub(crate) umask: Option<u32>,
     /// A rank that is killed does not end the others.
     pub(crate) goes_on: bool,
     /// Which ranks get standard input.

@@ -55,6 +55,8 @@ pub(crate) enum Cause {
         stage: Stage,
         /// The library that its loader did not find.
         missing: Option<String>,
+        /// What became of its core file, if it has left one.
+        core: Option<String>,
     },
     /// A rank ended without taking part where `waiting` waits for it.
     Stuck { rank: usize, pid: Option<i32>, host: String, waiting: usize },
@@ -77,6 +79,15 @@ enum StepOnWire {
     Execute,
 }
 
+/// A child process that has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Death {
+    pub(crate) pid: i32,
+    pub(crate) how: Ended,
+    /// The kernel has written its core.
+    pub(crate) core: bool,
+}
+
 /// What an end asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -91,9 +102,16 @@ pub(super) enum Verdict {
 /// The exit code of a loader or a shell that does not find something.
 pub(super) const NOT_FOUND: i32 = 127;
 
-/// Judges one end. `missing`: the library that the loader of the program did not find.
-pub(super) fn judge(rank: usize, pid: i32, ended: Ended, stage: Stage, missing: Option<String>) -> Verdict {
-    let death = Cause::Death { rank, pid, ended, stage, missing };
+/// Judges one end. `missing`: the library that the loader of the program did not find; `core`: what became of its core file.
+pub(super) fn judge(
+    rank: usize,
+    pid: i32,
+    ended: Ended,
+    stage: Stage,
+    missing: Option<String>,
+    core: Option<String>,
+) -> Verdict {
+    let death = Cause::Death { rank, pid, ended, stage, missing, core };
     match (ended, stage) {
         (Ended::Code(code), Stage::Aborted) => Verdict::Now(Cause::Abort { rank, code }),
         (Ended::Code(0), Stage::Outside | Stage::Finalised) => Verdict::Fine,
@@ -182,7 +200,7 @@ impl fmt::Display for Described<'_> {
             Cause::Abort { rank, code } => {
                 write!(f, "rank {rank} on {host} called MPI_Abort with error code {code}")
             }
-            Cause::Death { rank, pid, ended, stage, missing } => {
+            Cause::Death { rank, pid, ended, stage, missing, core } => {
                 write!(f, "rank {rank} (process {pid}) on {host} ")?;
                 match ended {
                     Ended::Code(code) => write!(f, "exited with code {code}")?,
@@ -201,7 +219,8 @@ impl fmt::Display for Described<'_> {
                         write!(f, ": its loader did not find {library}{}", advice(library))
                     }
                     _ => Ok(()),
-                }
+                }?;
+                core.as_ref().map_or(Ok(()), |core| write!(f, "; {core}"))
             }
             Cause::Stuck { rank, pid: Some(pid), host, waiting } => write!(
                 f,
@@ -259,13 +278,13 @@ mod tests {
     use super::*;
 
     fn death(ended: Ended, stage: Stage) -> Cause {
-        Cause::Death { rank: 2, pid: 9, ended, stage, missing: None }
+        Cause::Death { rank: 2, pid: 9, ended, stage, missing: None, core: None }
     }
 
     #[test]
     fn every_end_has_its_verdict() {
         use Ended::{Code, Signal};
-        let judged = |ended, stage| judge(2, 9, ended, stage, None);
+        let judged = |ended, stage| judge(2, 9, ended, stage, None, None);
         assert_eq!(judged(Code(0), Stage::Outside), Verdict::Fine);
         assert_eq!(judged(Code(0), Stage::Finalised), Verdict::Fine);
         assert_eq!(judged(Code(3), Stage::Finalised), Verdict::Later(death(Code(3), Stage::Finalised)));
@@ -324,7 +343,8 @@ mod tests {
         );
         let missing = |library: &str| {
             let (ended, stage) = (Ended::Code(127), Stage::Outside);
-            Cause::Death { rank: 2, pid: 9, ended, stage, missing: Some(library.into()) }.sentence("h", 0)
+            Cause::Death { rank: 2, pid: 9, ended, stage, missing: Some(library.into()), core: None }
+                .sentence("h", 0)
         };
         assert!(missing("libmpi.so.12").starts_with(
             "rank 2 (process 9) on h exited with code 127: its loader did not find libmpi.so.12, the library of MPICH"

@@ -216,6 +216,7 @@ impl<'a> Console<'a> {
         let others = if alone { 0 } else { self.running - itself };
         let user = self.passed_on.is_some_and(|(_, at)| now.duration_since(at) < signals::WINDOW);
         self.orders.push_back(Order::End(if user { How::User } else { How::Failure }));
+        self.hooks.failing(&sentence(&fault, others));
         self.cause = Some(Reported { fault, others, at: now });
     }
 
@@ -285,13 +286,16 @@ impl<'a> Console<'a> {
             None => self.later.iter().map(|fault| (fault, 0)).collect(),
         };
         let quiet = |fault: &Fault| matches!(fault.cause, Cause::Death { ended, .. } if nobody_reads && ended == broken_pipe);
-        let line = |(fault, others): (&Fault, usize)| {
-            let job = if fault.job > 0 { format!("job {}: ", fault.job) } else { String::new() };
-            format!("{job}{}\n", fault.cause.sentence(&fault.host, others))
-        };
+        let line = |(fault, others): (&Fault, usize)| format!("{}\n", sentence(fault, others));
         let lines: Vec<String> = faults.into_iter().filter(|(fault, _)| !quiet(fault)).map(line).collect();
         lines.iter().for_each(|line| self.say(line));
     }
+}
+
+/// What went wrong, and how many others had to be ended.
+fn sentence(fault: &Fault, others: usize) -> String {
+    let job = if fault.job > 0 { format!("job {}: ", fault.job) } else { String::new() };
+    format!("{job}{}", fault.cause.sentence(&fault.host, others))
 }
 
 impl Above for Console<'_> {

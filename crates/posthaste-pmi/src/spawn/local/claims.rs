@@ -29,6 +29,12 @@ impl Claims {
     }
 }
 
+impl Extend<Self> for Claims {
+    fn extend<T: IntoIterator<Item = Self>>(&mut self, several: T) {
+        self.0.extend(several.into_iter().flat_map(|claims| claims.0));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,7 +25,15 @@ impl Local {
             let Some(pmi) = &mut state.pmi else { return };
             match pmi.read(&mut piece) {
                 Ok(0) => return self.close_pmi(rank),
-                Ok(count) => state.asked.push(&piece[..count]),
+                Ok(count) => {
+                    state.asked.push(&piece[..count]);
+                    // Scripts go to a directory of each rank before they become the program.
+                    if !std::mem::replace(&mut state.was_seen, true)
+                        && let Ok(directory) = std::fs::read_link(format!("/proc/{}/cwd", state.pid))
+                    {
+                        state.directory = directory;
+                    }
+                }
                 Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
                 Err(why) if why.kind() == io::ErrorKind::WouldBlock => break,
                 Err(_) => return self.close_pmi(rank),

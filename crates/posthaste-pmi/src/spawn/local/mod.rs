@@ -1,12 +1,13 @@
 //! The ranks of this host, from their start to their end: the side of the ranks where it is real.
 //!
-//! It is under mpiexec itself or in an agent. Its parts are `processes` (signals, ends), `connections` (PMI), `streams`
+//! It is under mpiexec itself or in an agent. Its parts are `processes` (signals, ends), `cores` (their files), `connections` (PMI), `streams`
 //! (output, input) and `claims` (CPUs). What must stay true: before the end of a process is judged, everything it said
 //! is read; of several failures here the first cause is the only one reported; when this is dropped, nothing of the job
 //! is left on this host.
 
 mod claims;
 mod connections;
+mod cores;
 mod processes;
 mod streams;
 
@@ -17,11 +18,12 @@ use super::output::{Lines, Stream};
 use super::run::{Below, Token};
 use super::start::{self, Prepared, Started};
 use super::talk::{Begun, Common, Fault, Gone, Order, Report, Seats};
-use super::verdict::{Cause, Ended};
-use super::{Bind, Refused};
+use super::verdict::{Cause, Death, Ended};
+use super::{Bind, Part, Refused};
 use crate::line::Reassembly;
 use crate::server::Server;
 use claims::Claims;
+use cores::Cores;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -29,6 +31,7 @@ use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::stat::{Mode, umask};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use posthaste_os::node::{self, Node};
@@ -39,6 +42,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -62,6 +66,10 @@ struct Rank {
     outputs: [Output; 2],
     /// A library that its loader did not find, as it said on standard error.
     missing: Option<String>,
+    /// Its working directory, as far as we know.
+    directory: PathBuf,
+    /// It has been seen there after its first word to us.
+    was_seen: bool,
 }
 
 #[derive(Debug)]
@@ -123,6 +131,9 @@ pub(crate) struct Local {
     scratch: Vec<u8>,
     /// When to assure the guardian that we are here.
     beat: Option<Instant>,
+    cores: Cores,
+    /// What stands between `core.` and the rank in the names of core files.
+    label: String,
     /// CPUs that another agent of the job on this machine shall not bind to.
     claims: Claims,
 }
@@ -225,6 +236,12 @@ impl Local {
             queued: VecDeque::new(),
             scratch: vec![0; 64 << 10],
             beat: None,
+            cores: Cores::default(),
+            // `-2` behind the name of the family is the second spawned job.
+            label: match common.name.strip_prefix(&common.family) {
+                None | Some("") => String::new(),
+                Some(job) => format!("job{job}."),
+            },
             claims: Claims::default(),
         })
     }
@@ -242,13 +259,17 @@ impl Local {
         let null = OwnedFd::from(File::open("/dev/null").map_err(refused("cannot open /dev/null"))?);
         let own = io::stdin();
         confine(&common.cpu_set)?;
-        let cpus = self.cpus(common, count);
+        if let Some(mask) = common.umask {
+            umask(Mode::from_bits_truncate(mask));
+        }
+        let cpus = self.cpus(common, count)?;
         if matches!(common.bind, Bind::Core | Bind::Within(_)) && cpus.iter().any(Vec::is_empty) {
             self.queued
                 .push_back(Report::Say("warning: there are not CPUs enough: ranks are not bound\n".into()));
         }
         let open_files = raise_open_files();
         let usable = machine::usable_cpus();
+        let own_directory = std::env::current_dir().unwrap_or_default();
         for (local, (&(number, _), prepared)) in seats.ranks.iter().zip(of_rank).enumerate() {
             let shared = start::Shared {
                 node: &self.node,
@@ -276,7 +297,7 @@ impl Local {
                 start::start(prepared, &shared, local, number, &cpus[local], stdin).map_err(|why| {
                     Refused::new(1, format!("cannot start rank {number} of {}: {why}", common.size))
                 })?;
-            self.admit(number, started);
+            self.admit(number, started, own_directory.join(prepared.directory().unwrap_or(Path::new(""))));
         }
         // What only the ranks use, only they hold (here `report` and `end_of_feed` end): otherwise nobody
         // would see an end of file.
@@ -284,30 +305,68 @@ impl Local {
     }
 
     /// The CPUs of each of the ranks here, which nobody else of the family takes; none for ranks that are not bound.
-    fn cpus(&mut self, common: &Common, ranks: usize) -> Vec<Vec<usize>> {
+    fn cpus(&mut self, common: &Common, ranks: usize) -> Result<Vec<Vec<usize>>, Refused> {
         let usable = machine::affinity();
         let width = common.width.unwrap_or_else(|| threads_per_rank(common));
-        let in_order = match common.spread {
-            Some(part) => start::in_turn(&usable, |cpu| start::part_of(part, cpu)),
-            None => usable.clone(),
+        let cpus = match common.per_part {
+            Some((part, each)) => self.cpus_by_part(common, ranks, &usable, (part, each), width)?,
+            None => {
+                let in_order = match common.spread {
+                    Some(part) => start::in_turn(&usable, |cpu| start::part_of(part, cpu)),
+                    None => usable.clone(),
+                };
+                let wanted: usize =
+                    start::cpus(common.bind, ranks, &in_order, width).iter().map(Vec::len).sum();
+                if wanted > 0 {
+                    self.claims = Claims::new(&common.family, &in_order, wanted);
+                }
+                start::cpus(common.bind, ranks, &self.claims.cpus(), width)
+            }
         };
-        let wanted: usize = start::cpus(common.bind, ranks, &in_order, width).iter().map(Vec::len).sum();
-        if wanted > 0 {
-            self.claims = Claims::new(&common.family, &in_order, wanted);
-        }
-        let cpus = start::cpus(common.bind, ranks, &self.claims.cpus(), width);
-        match common.bind {
+        Ok(match common.bind {
             Bind::Within(part) => {
                 let widened =
                     |cpus: &Vec<usize>| start::widened(cpus, &usable, |cpu| start::part_of(part, cpu));
                 cpus.iter().map(widened).collect()
             }
             _ => cpus,
+        })
+    }
+
+    /// The same where so many ranks are on each part.
+    fn cpus_by_part(
+        &mut self,
+        common: &Common,
+        ranks: usize,
+        usable: &[usize],
+        (part, each): (Part, usize),
+        width: usize,
+    ) -> Result<Vec<Vec<usize>>, Refused> {
+        let parts = start::parts(usable, |cpu| start::part_of(part, cpu)).unwrap_or_default();
+        if ranks > parts.len() * each {
+            let (host, name) = (&self.host, part.name());
+            let sentence = format!(
+                "{ranks} ranks are to run on {host}, {each} on each {name}, but it has {} with usable CPUs",
+                parts.len()
+            );
+            return Err(Refused::new(1, sentence));
         }
+        let wanted = start::cpus_by_part(common.bind, ranks, &parts, each, width);
+        let mut claims = Vec::new();
+        for (part, ranks) in parts.iter().zip(wanted.chunks(each)) {
+            let wanted = ranks.iter().map(Vec::len).sum();
+            claims.push(Claims::new(&common.family, part, wanted));
+        }
+        let claimed: Vec<Vec<usize>> = claims.iter().map(Claims::cpus).collect();
+        let cpus = start::cpus_by_part(common.bind, ranks, &claimed, each, width);
+        if cpus.iter().any(|cpus| !cpus.is_empty()) {
+            self.claims.extend(claims);
+        }
+        Ok(cpus)
     }
 
     /// Takes a started process in.
-    fn admit(&mut self, number: u32, started: Started) {
+    fn admit(&mut self, number: u32, started: Started, directory: PathBuf) {
         let output = |pipe| Output { pipe: Some(pipe), lines: Lines::default() };
         self.by_pid.insert(started.pid, self.ranks.len());
         self.ranks.push(Rank {
@@ -320,6 +379,8 @@ impl Local {
             waits: false,
             outputs: [output(started.out), output(started.err)],
             missing: None,
+            directory,
+            was_seen: false,
         });
         self.running += 1;
     }
@@ -427,7 +488,7 @@ impl Below for Local {
         }
     }
 
-    fn children(&mut self, dead: &[(i32, Ended)]) {
+    fn children(&mut self, dead: &[Death]) {
         self.judge(dead);
     }
 

@@ -8,7 +8,7 @@ use crate::server::Phase;
 use crate::spawn::input::Feed;
 use crate::spawn::output::Stream;
 use crate::spawn::talk::Report as Up;
-use crate::spawn::verdict::{self, Cause, Ended, Stage, Verdict};
+use crate::spawn::verdict::{self, Cause, Death, Ended, Stage, Verdict};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpgid};
 use posthaste_os::node::Life;
@@ -59,16 +59,18 @@ impl Local {
     }
 
     /// Judges processes that have ended.
-    pub(super) fn judge(&mut self, dead: &[(i32, Ended)]) {
+    pub(super) fn judge(&mut self, dead: &[Death]) {
         let mut batch = Vec::new();
-        for &(pid, ended) in dead {
+        for &Death { pid, how: ended, core } in dead {
             if pid == self.guardian.group() {
                 self.guardian.set_reaped();
             }
             if let Some(rank) = self.by_pid.remove(&pid) {
                 self.ranks[rank].ended = Some(ended);
                 self.running -= 1;
-                batch.push((rank, pid, ended));
+                // At once: another rank may be about to write a file of the same name.
+                let core = core.then(|| self.keep_core(rank));
+                batch.push((rank, pid, ended, core));
             }
         }
         self.read_reports();
@@ -76,16 +78,23 @@ impl Local {
             self.serve(rank);
         }
         let mut now: Option<Cause> = None;
-        for (rank, pid, ended) in batch {
+        for (rank, pid, ended, core) in batch {
             let number = self.ranks[rank].number;
             self.report(Up::Ended { rank: number, pid, host: self.host.clone(), how: ended });
             let stage = self.stage(rank);
             let missing = self.missing_library(rank, ended, stage);
-            match verdict::judge(number as usize, pid, ended, stage, missing) {
+            match verdict::judge(number as usize, pid, ended, stage, missing, core) {
                 // Its parents would wait for it.
                 Verdict::Fine if self.spawned && !self.server.has_come(rank) => {
                     let number = number as usize;
-                    now.get_or_insert(Cause::Death { rank: number, pid, ended, stage, missing: None });
+                    now.get_or_insert(Cause::Death {
+                        rank: number,
+                        pid,
+                        ended,
+                        stage,
+                        missing: None,
+                        core: None,
+                    });
                 }
                 Verdict::Fine => {}
                 Verdict::Now(cause @ Cause::Death { stage: Stage::Inside, .. }) if self.goes_on => {
@@ -103,8 +112,16 @@ impl Local {
             self.fail(cause);
         }
         if self.running == 0 {
+            self.cores.tidy();
             self.feed(Feed::close);
         }
+    }
+
+    /// Calls the core file of a rank after it. What a sentence says of it.
+    fn keep_core(&mut self, rank: usize) -> String {
+        let rank = &self.ranks[rank];
+        let name = format!("core.{}rank-{}", self.label, rank.number);
+        self.cores.keep(rank.pid, &rank.directory, &name)
     }
 
     /// The library for want of which a rank has ended, if its loader has said so.
