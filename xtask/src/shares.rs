@@ -116,7 +116,7 @@ impl Shares<'_> {
 
     /// A program that is linked to one face says so when the other is loaded, which it does before MPI begins and after.
     fn rivals(&self, project: &Project) -> Fallible {
-        let library = project.folder("face/lib")?.join("libmpi.so.12");
+        let library = project.stage.join("mpich/lib/libmpi.so.12");
         let files = [&self.library, &library].map(|file| file.to_string_lossy().into_owned());
         for (preloaded, order) in [(true, "before"), (false, "inside")] {
             let program = crate::ctests::helper(project, self.mpi, "shares", "rivals")?;
