@@ -1,5 +1,5 @@
-/* spawn.c: processes that come and go. With one rank, what a spawn of 2, 16 and 64 ranks takes until they can be talked to, and an
- * eight-byte message to a rank that was spawned. With two ranks, the same message between them, and a connect-accept-disconnect. */
+/* spawn.c: processes that come and go. With one rank, what a spawn of 2, 16 and 64 ranks takes until they can be talked to, and messages
+ * to a rank that was spawned. With two ranks, the same messages between them, and a connect-accept-disconnect. */
 #include "measure.h"
 
 enum { ROUNDS = 5, MEETINGS = 40 };
@@ -7,30 +7,37 @@ enum { ROUNDS = 5, MEETINGS = 40 };
 static MPI_Comm with;
 static int peer, goes_first;
 
-static void ping_pong(void)
+enum { LENGTHS = 3 };
+static const int lengths[LENGTHS] = {8, 64 << 10, 1 << 20};
+static char data[1 << 20];
+
+static void ping_pong(int bytes)
 {
-    long word = 1;
     if (goes_first) {
-        MPI_Send(&word, 1, MPI_LONG, peer, 1, with);
-        MPI_Recv(&word, 1, MPI_LONG, peer, 1, with, MPI_STATUS_IGNORE);
+        MPI_Send(data, bytes, MPI_BYTE, peer, 1, with);
+        MPI_Recv(data, bytes, MPI_BYTE, peer, 1, with, MPI_STATUS_IGNORE);
     } else {
-        MPI_Recv(&word, 1, MPI_LONG, peer, 1, with, MPI_STATUS_IGNORE);
-        MPI_Send(&word, 1, MPI_LONG, peer, 1, with);
+        MPI_Recv(data, bytes, MPI_BYTE, peer, 1, with, MPI_STATUS_IGNORE);
+        MPI_Send(data, bytes, MPI_BYTE, peer, 1, with);
     }
 }
 
-/* Microseconds one way, the best of some batches. */
-static double latency(void)
+/* Microseconds one way, the best of some batches, of each length. */
+static void latencies(const char *name)
 {
-    double best = 0;
-    int turns = 1000;
-    for (int batch = 0; batch < MEASURE_BATCHES; batch++) {
-        double start = MPI_Wtime();
-        for (int i = 0; i < turns; i++) ping_pong();
-        double took = (MPI_Wtime() - start) / turns / 2 * 1e6;
-        if (batch == 0 || took < best) best = took;
+    for (int length = 0; length < LENGTHS; length++) {
+        char label[40];
+        double best = 0;
+        int turns = lengths[length] > 8 ? 100 : 1000;
+        for (int batch = 0; batch < MEASURE_BATCHES; batch++) {
+            double start = MPI_Wtime();
+            for (int i = 0; i < turns; i++) ping_pong(lengths[length]);
+            double took = (MPI_Wtime() - start) / turns / 2 * 1e6;
+            if (batch == 0 || took < best) best = took;
+        }
+        snprintf(label, sizeof label, "%s_%d", name, lengths[length]);
+        if (goes_first) measure_report(label, best, "us");
     }
-    return best;
 }
 
 /* Milliseconds until `n` ranks run and have met us. */
@@ -47,7 +54,7 @@ static double spawn(char *own, int n, int talks)
     if (talks) {
         with = inter;
         goes_first = 1;
-        measure_report("spawned_latency_8", latency(), "us");
+        latencies("spawned_latency");
     }
     MPI_Comm_disconnect(&inter);
     return took;
@@ -59,7 +66,7 @@ static void child(MPI_Comm parent, int talks)
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, parent);
     if (talks) {
         with = parent;
-        latency();
+        latencies("");
     }
     MPI_Comm_disconnect(&parent);
 }
@@ -103,8 +110,7 @@ int main(int argc, char **argv)
         with = MPI_COMM_WORLD;
         goes_first = rank == 0;
         peer = 1 - rank;
-        double us = latency();
-        if (rank == 0) measure_report("first_latency_8", us, "us");
+        latencies("first_latency");
         meet(rank);
     } else {
         for (int i = 0; i < 3; i++) {

@@ -46,6 +46,7 @@ mod project;
 mod python;
 mod races;
 mod rig;
+mod rows;
 mod rsmpi;
 mod settings;
 mod shares;

@@ -29,6 +29,8 @@ pub(crate) struct Row {
     pub(crate) better: Better,
     /// The raw measurement that bounds it, or another row that it should come near.
     pub(crate) limit: Option<&'static str>,
+    /// How many times the limit it should take at most.
+    pub(crate) within: Option<f64>,
     /// How many times as good as the best rival it should be.
     pub(crate) rival_goal: Option<f64>,
     /// The group that `--only` chooses.
@@ -164,6 +166,9 @@ fn goals(row: &Row, ours: Option<f64>, limit: Option<f64>, to_rivals: Option<f64
     if let (Some(wanted), Some(is)) = (row.rival_goal, to_rivals) {
         goal(is >= wanted, format!("(>= {wanted} x rivals)"));
     }
+    if let (Some(ours), Some(limit), Some(wanted)) = (ours, limit, row.within) {
+        goal(ours <= wanted * limit, format!("(<= {wanted} x limit)"));
+    }
     if let (Some(ours), Some(limit), "latency_8") = (ours, limit, row.name) {
         let wanted = latency_goal(limit);
         goal(ours <= wanted * limit, format!("(<= {wanted:.2} x limit)"));
@@ -208,6 +213,7 @@ mod tests {
         unit: "us",
         better: Better::Lower,
         limit: Some("handoff"),
+        within: None,
         rival_goal: Some(1.0),
         group: "latency",
     };
@@ -222,6 +228,17 @@ mod tests {
         assert_eq!(m.best_and_median("a", "latency_8", Better::Lower), Some((0.1, 0.2)));
         let table = m.table(&[ROW], &["a", "b"]);
         assert!(table.contains("4.00 x") && table.contains("1.82") && !table.contains("MISSED"), "{table}");
+    }
+
+    #[test]
+    fn a_row_may_be_bound_to_its_limit() {
+        let mut m = Measured::default();
+        m.add("a", "latency_8", 0.3);
+        m.add(LIMIT, "handoff", 0.1);
+        let table = |within| m.table(&[Row { within: Some(within), name: "latency_8", ..ROW }], &["a"]);
+        assert!(
+            table(3.1).contains("met (<= 3.1 x limit)") && table(2.9).contains("MISSED (<= 2.9 x limit)")
+        );
     }
 
     #[test]
