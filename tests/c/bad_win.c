@@ -255,6 +255,10 @@ static void accesses(MPI_Win w, int units)
         BAD(MPI_ERR_OP, "op is ", MPI_Accumulate, data, 1, MPI_INT, 0, 0, 1, MPI_INT, o, w);
         BAD(MPI_ERR_OP, "op is ", MPI_Fetch_and_op, data, got, MPI_INT, 0, 0, o, w);
     }
+    /* Without elements there is nothing that could differ, nor with nobody. */
+    OK(MPI_Get_accumulate(data, 0, MPI_INT, got, 0, MPI_BYTE, 0, 0, 0, MPI_FLOAT, MPI_SUM, w));
+    OK(MPI_Get_accumulate(data, 1, MPI_INT, got, 1, MPI_FLOAT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, w));
+    OK(MPI_Accumulate(data, 0, MPI_INT, 0, 0, 0, MPI_FLOAT, MPI_SUM, w));
     BAD(MPI_ERR_TYPE, "the uncommitted type", MPI_Put, data, 1, loose, 0, 0, 2, MPI_INT, w);
     BAD(MPI_ERR_OP, "op is ", MPI_Accumulate, data, 1, MPI_INT, 0, 0, 1, MPI_INT, bad_live_op, w);
     BAD(MPI_ERR_OP, "op is MPI_NO_OP", MPI_Accumulate, data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP, w);

@@ -200,6 +200,10 @@ fn whole_frames(interface: &str) -> Job {
 }
 
 fn send(signal: Signal, pids: &[u32]) -> Fallible {
-    let name = if signal == Signal::STOP { "-STOP" } else { "-CONT" };
-    Job::new("kill").arg(name).args(pids.iter().map(u32::to_string)).succeed().map(drop)
+    let job = |name| Job::new("kill").arg(name).args(pids.iter().map(u32::to_string));
+    match signal {
+        Signal::STOP => job("-STOP").succeed().map(drop),
+        // Who goes on first ends the others, maybe before they are told to.
+        _ => job("-CONT").run().map(drop),
+    }
 }

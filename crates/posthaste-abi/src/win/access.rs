@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use posthaste_core::datatype::{Builtin, Datatype, Segment};
 use posthaste_core::error::{Error, ErrorClass, Result};
+use posthaste_core::ids::PROC_NULL;
 use posthaste_core::op::{Op, Predefined};
 use posthaste_core::win::{At, Window};
 
@@ -292,7 +293,12 @@ fn update(
     }
     ready(&request)?;
     let id = target.with(|at| {
-        let ours = [(ORIGIN[2], given.as_ref()), (RESULT[2], taken.as_ref())];
+        // Who gives or gets nothing has no elements that could differ.
+        let has_elements =
+            |data: &Option<Segment>| at.rank != PROC_NULL && data.as_ref().is_some_and(|data| data.len() > 0);
+        let given = given.as_ref().filter(|_| has_elements(&operands));
+        let taken = taken.as_ref().filter(|_| has_elements(&old));
+        let ours = [(ORIGIN[2], given), (RESULT[2], taken)];
         let element = Window::element(at, &ours, op)?;
         let what = (element, operation);
         library().world.accumulate(&found.window, operands, old, at, what, request.is_some())
