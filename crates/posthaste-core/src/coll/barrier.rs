@@ -13,7 +13,6 @@ pub fn barrier(team: &Team) -> Schedule {
     match choose::barrier(n, team.is_oversubscribed()) {
         Barrier::Dissemination => {
             let mut draft = Draft::new(team, Function::Barrier, 3 * n.ilog2() as usize + 3);
-            draft.synchronizes();
             draft.meet();
             draft.done()
         }
@@ -21,7 +20,6 @@ pub fn barrier(team: &Team) -> Schedule {
             let nothing = || Segment::contiguous(UserBuf::none(), 0);
             let node = tree::place(team.rank() as u32, n, radix);
             let mut draft = Draft::new(team, Function::Barrier, 2 * node.children.len() + 4);
-            draft.synchronizes();
             for (child, _) in &node.children {
                 draft.receive(*child, nothing());
             }

@@ -86,7 +86,6 @@ functions! {
     WinAllocateShared: "MPI_Win_allocate_shared",
     WinCreateDynamic: "MPI_Win_create_dynamic",
     Finalize: "MPI_Finalize",
-    Lost: "an operation for which a member is lost",
 }
 
 /// The last function that has a form which is started again.
@@ -143,17 +142,6 @@ impl Label {
     pub(super) const fn renumbered(tag: i32, number: u32) -> i32 {
         const REST: u32 = (1 << (ROOT_BITS + FUNCTION_BITS)) - 1;
         ((number % NUMBERS) << (ROOT_BITS + FUNCTION_BITS) | tag as u32 & REST) as i32
-    }
-
-    /// The tag by which who knows that a member is lost says so to those that it would send a message of the operation.
-    pub(super) const fn lost(tag: i32) -> i32 {
-        let place = NONE << ROOT_BITS | ROOTS;
-        (tag as u32 & !place | (Function::Lost as u32) << ROOT_BITS) as i32
-    }
-
-    /// Whether it says that.
-    pub(super) fn is_lost(self) -> bool {
-        self.function == Function::Lost
     }
 
     /// The same tag with a root.

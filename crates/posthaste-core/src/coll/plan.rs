@@ -210,12 +210,6 @@ impl<'a> Draft<'a> {
         draft
     }
 
-    /// Nobody is through before all have come.
-    pub(super) fn synchronizes(&mut self) {
-        // Operations that are started again have no labels, which would say so.
-        self.plan.synchronizes = Label::of(self.plan.tag).is_some();
-    }
-
     /// Says which member is the root; all have to say the same.
     #[inline]
     pub(super) fn rooted(&mut self, root: u32) {
@@ -237,7 +231,6 @@ impl<'a> Draft<'a> {
         plan.members = team.size() as u32;
         plan.root = None;
         plan.meets = false;
-        plan.synchronizes = false;
         plan.tag = tag;
         Self { team, plan, run: Run { first: 0, size: team.size() as u32 } }
     }
@@ -487,7 +480,6 @@ impl Plan {
             members: 0,
             root: None,
             meets: false,
-            synchronizes: false,
             tag: 0,
             steps: Vec::new(),
             reduction: None,

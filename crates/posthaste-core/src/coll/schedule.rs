@@ -70,8 +70,6 @@ pub(super) struct Plan {
     pub(super) root: Option<u32>,
     /// All members meet before anything else.
     pub(super) meets: bool,
-    /// Nobody is through before all have come: who knows that a member is lost says so in its messages.
-    pub(super) synchronizes: bool,
     pub(super) steps: Vec<Step>,
     pub(super) reduction: Option<(Op, Datatype)>,
     /// Memory that steps name.
@@ -127,7 +125,6 @@ impl Schedule {
     /// The operation as one that is started again and again: see [`Running::start_again`].
     pub fn repeated(mut self) -> Arc<Self> {
         self.0.tag = Label::again(self.0.tag);
-        self.0.synchronizes = false;
         self.into()
     }
 }
@@ -599,7 +596,7 @@ impl Place {
                 let envelope = Envelope {
                     context: plan.context,
                     source: plan.rank,
-                    tag: if plan.synchronizes && self.has_lost() { Label::lost(plan.tag) } else { plan.tag },
+                    tag: plan.tag,
                     len: segment.len(),
                     mode: Mode::Standard,
                     types: segment.types(),
@@ -697,11 +694,6 @@ impl Place {
         } else if sent == choose::PIECE {
             self.lists.awaited.push(Awaited { step, segment: Segment::empty() });
         }
-    }
-
-    /// Whether the operation has failed because a member is lost.
-    fn has_lost(&self) -> bool {
-        self.error.as_ref().is_some_and(|error| error.class() == ErrorClass::ProcAborted)
     }
 
     #[cold]

@@ -3,8 +3,7 @@
 //!
 //! They are looked for where an operation waits, and where one is over: an operation that ends at once meets nobody. What must
 //! stay true: a call that waits for what cannot come is told so; the sender of a stray is not kept waiting. Where a process was
-//! lost nothing is a stray, for an operation that failed leaves messages behind, but what says that a member of a barrier is lost: nobody
-//! leaves a barrier as if all had come when somebody has not.
+//! lost nothing is a stray: an operation that failed leaves messages behind.
 
 use crate::coll::label::Label;
 use crate::coll::schedule::Plan;
@@ -19,12 +18,9 @@ use crate::pt2pt::{Engine, recv};
 /// unexpected ones the caller knows already.
 #[cold]
 pub(super) fn clashing(engine: &mut Engine, plan: &Plan, new: u64) -> Vec<Pattern> {
-    let Some(own) = Label::of(plan.tag) else { return Vec::new() };
-    let may_clash = |label: &Label| label.is_lost() || engine.losses.is_empty();
-    let clashes =
-        |early: &Pattern| Label::of(early.tag).filter(may_clash).is_some_and(|label| label.clashes(own));
-    let early = engine.matching.early(plan.context, new);
-    early.into_iter().filter(clashes).collect()
+    let Some(own) = Label::of(plan.tag).filter(|_| engine.losses.is_empty()) else { return Vec::new() };
+    let clashes = |early: &Pattern| Label::of(early.tag).is_some_and(|label| label.clashes(own));
+    engine.matching.early(plan.context, new).into_iter().filter(clashes).collect()
 }
 
 /// Messages of the operation of this plan, or of earlier ones, which are over.
@@ -49,11 +45,6 @@ pub(super) fn drop_all(engine: &mut Engine, methods: &mut Methods, strays: &[Pat
 /// What the ranks did.
 #[cold]
 pub(super) fn mismatch(engine: &Engine, plan: &Plan, stray: &Pattern) -> Error {
-    if Label::of(stray.tag).is_some_and(Label::is_lost) {
-        let text =
-            format!("{}: a member has ended before it came, as rank {} has found", plan.name, stray.source);
-        return Error::other(ErrorClass::ProcAborted, text);
-    }
     let theirs =
         Label::of(stray.tag).map_or("another operation".into(), |label| label.describe(plan.members));
     let root = plan.root.map_or_else(String::new, |root| format!(" with root {root}"));

@@ -236,32 +236,6 @@ fn a_member_that_dies_inside_an_operation_keeps_nobody_waiting() {
     assert!(errors.iter().all(|errors| *errors > 0), "{errors:?}");
 }
 
-/// A member that never comes is lost: no member leaves the barrier as if all had come, whoever hears of the loss.
-#[test]
-fn nobody_leaves_a_barrier_to_which_a_lost_member_never_came() {
-    for (n, oversubscribed) in [2, 3, 4, 5, 8, 13].into_iter().flat_map(|n| [(n, false), (n, true)]) {
-        for victim in 0..n {
-            let mut room = Room::new(n, oversubscribed, u64::from(n + 20 * victim), ROUGH);
-            room.succeed(|team, _| Ok(coll::barrier(team)));
-            (0..n).filter(|at| *at != victim).for_each(|at| room.bench.network.cut(Peer(at), Peer(victim)));
-            let mut ids = Vec::new();
-            for at in (0..n).filter(|at| *at != victim) {
-                let schedule = coll::barrier(&room.teams[at as usize]);
-                ids.push((at as usize, room.start(at as usize, schedule)));
-            }
-            let others = (0..n).filter(|at| *at != victim);
-            for (rank, status) in others.zip(room.finish(&ids)) {
-                let class = status.error.as_ref().map(|error| error.class());
-                assert_eq!(
-                    class,
-                    Some(ErrorClass::ProcAborted),
-                    "rank {rank} of {n} without {victim}: {status:?}"
-                );
-            }
-        }
-    }
-}
-
 /// Ranks that call different functions, or with different roots, are told so, and nobody waits who has been told.
 #[test]
 fn different_operations_on_one_communicator_are_errors() {
