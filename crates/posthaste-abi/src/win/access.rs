@@ -294,8 +294,9 @@ fn update(
     ready(&request)?;
     let id = target.with(|at| {
         // Who gives or gets nothing has no elements that could differ.
-        let has_elements =
-            |data: &Option<Segment>| at.rank != PROC_NULL && data.as_ref().is_some_and(|data| data.len() > 0);
+        let has_elements = |data: &Option<Segment>| {
+            at.rank != PROC_NULL && data.as_ref().is_some_and(|data| !data.is_empty())
+        };
         let given = given.as_ref().filter(|_| has_elements(&operands));
         let taken = taken.as_ref().filter(|_| has_elements(&old));
         let ours = [(ORIGIN[2], given), (RESULT[2], taken)];
