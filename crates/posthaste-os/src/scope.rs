@@ -20,7 +20,7 @@ pub fn rivals(function: &CStr, beginning: &str) -> Option<[PathBuf; 2]> {
     let paths = loaded();
     let others = paths.iter().filter(is_one).filter_map(|path| object_of(of_library(path, function)?));
     let other = others.into_iter().find(|other| other.0 != first.0)?;
-    Some([first.1, other.1])
+    Some([first.1, other.1].map(|name| PathBuf::from(OsStr::from_bytes(name.as_bytes()))))
 }
 
 fn in_global_scope(function: &CStr) -> Option<*const c_void> {
@@ -46,8 +46,8 @@ fn find(handle: *mut c_void, function: &CStr) -> Option<*const c_void> {
     (!found.is_null()).then_some(found.cast_const())
 }
 
-/// Where the object lies that has this address, and its file.
-fn object_of(address: *const c_void) -> Option<(usize, PathBuf)> {
+/// Where the object lies that has this address, and what the loader calls it.
+pub(crate) fn object_of(address: *const c_void) -> Option<(usize, CString)> {
     // SAFETY: a place for the answer, all of whose values may be zero.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: any address will do.
@@ -55,8 +55,8 @@ fn object_of(address: *const c_void) -> Option<(usize, PathBuf)> {
         return None;
     }
     // SAFETY: a C string of the loader, copied while the object is there.
-    let name = unsafe { CStr::from_ptr(info.dli_fname) };
-    Some((info.dli_fbase.addr(), PathBuf::from(OsStr::from_bytes(name.to_bytes()))))
+    let name = unsafe { CStr::from_ptr(info.dli_fname) }.to_owned();
+    Some((info.dli_fbase.addr(), name))
 }
 
 /// The files of all libraries of this process.
@@ -85,7 +85,7 @@ mod tests {
     fn one_library_has_no_rival() {
         assert!(loaded().iter().any(|path| path.to_string_lossy().contains("libc.so")));
         let (_, file) = object_of(in_global_scope(c"malloc").unwrap()).unwrap();
-        assert!(file.to_string_lossy().contains("libc.so"), "{}", file.display());
+        assert!(file.to_string_lossy().contains("libc.so"), "{file:?}");
         assert_eq!(rivals(c"malloc", "libc."), None);
         assert_eq!(rivals(c"no such function", "lib"), None);
     }

@@ -10,13 +10,15 @@
 
 use std::alloc::{GlobalAlloc, Layout, System, alloc, dealloc};
 use std::cell::UnsafeCell;
-use std::ffi::{CStr, CString, OsStr, c_int, c_void};
+use std::ffi::{OsStr, c_int, c_void};
 use std::fmt;
 use std::hint::black_box;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use crate::scope::object_of;
 
 /// Who the note is from, as long as it is with its padding.
 const NAME: [u8; 12] = *b"posthaste\0\0\0";
@@ -249,26 +251,15 @@ impl Slot {
 
 /// The file of the object that has this address.
 fn file_of(address: *const c_void) -> PathBuf {
-    let Some(name) = name_of(address) else { return PathBuf::from("an unknown file") };
+    let Some((_, name)) = object_of(address) else { return PathBuf::from("an unknown file") };
     let name = PathBuf::from(OsStr::from_bytes(name.as_bytes()));
     // The executable is called as it was when it was started.
     if name.is_absolute() { name } else { std::env::current_exe().unwrap_or(name) }
 }
 
-fn name_of(address: *const c_void) -> Option<CString> {
-    // SAFETY: a place for the answer, all of whose values may be zero.
-    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: any address will do.
-    if unsafe { libc::dladdr(address, &raw mut info) } == 0 || info.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: a C string of the loader, copied while the object is there.
-    Some(unsafe { CStr::from_ptr(info.dli_fname) }.to_owned())
-}
-
 /// Keeps the object with this address loaded for good.
 fn pin(address: *mut c_void) {
-    if let Some(name) = name_of(address) {
+    if let Some((_, name)) = object_of(address) {
         // SAFETY: what is loaded already is not loaded again; the executable, which has no such name, stays anyway.
         unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_NODELETE | libc::RTLD_LAZY) };
     }
