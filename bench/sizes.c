@@ -1,10 +1,12 @@
 /* sizes.c: any number of ranks: every collective operation with data, at several lengths, in rotating buffers and with rotating roots,
- * so that nothing lies in a cache because it did a moment ago, and no rank runs ahead. What arrives is looked at once before.
- * Plain MPI. Output: lines "result coll_NAME_BYTES_RANKS VALUE us" from rank 0; the bytes are those of a message of a rank, or of a
- * block. Called by `cargo xtask bench --only coll`. */
+ * so that nothing lies in a cache because it did a moment ago, and no rank runs ahead. What arrives is looked at before, for each root:
+ * the first number, one in the middle and the last one of every block. Of short messages also how long single operations take, and
+ * what is left of the time where one rank after the other comes late. Plain MPI. Output: lines "result coll_NAME_BYTES_RANKS VALUE us"
+ * from rank 0; the bytes are those of a message of a rank, or of a block. Behind them may stand what is reported: _p50 and _p99, the
+ * median of single operations and the longest of a hundred, or _late. Called by `cargo xtask bench --only coll`. */
 #include "measure.h"
 
-enum { OPERATIONS = 9, LENGTHS = 5, POOL = 32 << 20, MOST = 16 << 20 };
+enum { OPERATIONS = 9, LENGTHS = 5, POOL = 32 << 20, MOST = 16 << 20, SHORT = 16 << 10, SINGLES = 1000, LATE_US = 100 };
 static const char *const names[OPERATIONS] = {"bcast",     "reduce",   "allreduce",      "gather", "scatter",
                                               "allgather", "alltoall", "reduce_scatter", "scan"};
 static const int lengths[LENGTHS] = {8, 1 << 10, 16 << 10, 256 << 10, 4 << 20};
@@ -36,26 +38,83 @@ static void step(void *unused)
     }
 }
 
-/* The last number of what a rank gives is its rank: what root 0, or everybody, gets in the end is known. */
+/* What rank `from` gives at a place of a block. */
+static double given(int from, int block, size_t place) { return 3 * from + 7 * block + (double)(place % 11) + turn; }
+
+/* What all ranks up to `last` give there, together. */
+static double summed(int last, int block, size_t place)
+{
+    double sum = 0;
+    for (int from = 0; from <= last; from++) sum += given(from, block, place);
+    return sum;
+}
+
+/* What has to be at a place of a block here; nothing is known of what nobody writes. */
+static int is_right(int root, int block, size_t place, double given_back, double got)
+{
+    switch (operation) {
+    case 0: return given_back == given(root, 0, place);
+    case 1: return rank != root || got == summed(size - 1, 0, place);
+    case 2: return got == summed(size - 1, 0, place);
+    case 3: return rank != root || got == given(block, 0, place);
+    case 4: return got == given(root, rank, place);
+    case 5: return got == given(block, 0, place);
+    case 6: return got == given(block, rank, place);
+    case 7: return got == summed(size - 1, rank, place);
+    default: return got == summed(rank, 0, place);
+    }
+}
+
+/* Each root once. */
 static void look(void)
 {
-    double *give = (double *)in, *get = (double *)out, sum = 0.5 * size * (size - 1), own = 0.5 * rank * (rank + 1);
-    size_t last = in_bytes / 8 - 1, end = (size_t)bytes / 8 - 1;
-    for (size_t i = 0; i <= last; i++) give[i] = rank;
-    turn = 0;
-    step(NULL);
-    double far = get[out_bytes / 8 - 1], here = get[end];
-    int is_root = rank == 0, right = 1;
-    switch (operation) {
-    case 0: right = give[end] == 0; break;
-    case 1: right = !is_root || here == sum; break;
-    case 2: case 7: right = here == sum; break;
-    case 3: right = !is_root || far == size - 1; break;
-    case 4: right = here == 0; break;
-    case 5: case 6: right = far == size - 1; break;
-    default: right = here == own;
+    size_t n = (size_t)bytes / 8, places[] = {0, n / 2, n - 1};
+    for (turn = 0; turn < size;) {
+        int root = turn % size, at = turn % buffers, now = turn;
+        double *give = (double *)(in + in_bytes * at), *get = (double *)(out + out_bytes * at);
+        for (int k = 0; k < 3; k++) {
+            for (int b = 0; b < blocks_in(operation); b++) {
+                int is_given = operation > 0 || rank == root;
+                give[b * n + places[k]] = is_given ? given(rank, b, places[k]) : -1;
+            }
+            for (int b = 0; b < blocks_out(operation); b++) get[b * n + places[k]] = -1;
+        }
+        step(NULL);
+        turn = now;
+        for (int k = 0; k < 3; k++)
+            for (int b = 0; b < blocks_out(operation); b++)
+                if (!is_right(root, b, places[k], give[places[k]], get[b * n + places[k]])) measure_fail(names[operation]);
+        turn++;
     }
-    if (!right) measure_fail(names[operation]);
+    turn = 0;
+}
+
+/* One operation, before which one rank after the other computes for a while. */
+static void late(void *unused)
+{
+    if (turn % size == rank)
+        for (double start = MPI_Wtime(); MPI_Wtime() - start < LATE_US * 1e-6;) {}
+    step(unused);
+}
+
+static void report(const char *what, double seconds)
+{
+    char label[64];
+    snprintf(label, sizeof label, "coll_%s_%d_%d%s", names[operation], bytes, size, what);
+    if (rank == 0) measure_report(label, seconds * 1e6, "us");
+}
+
+static void singles(void)
+{
+    static double times[SINGLES];
+    for (int i = 0; i < SINGLES; i++) {
+        double start = MPI_Wtime();
+        step(NULL);
+        times[i] = MPI_Wtime() - start;
+    }
+    qsort(times, SINGLES, sizeof *times, measure_by_value);
+    report("_p50", times[SINGLES / 2]);
+    report("_p99", times[SINGLES / 100 * 99]);
 }
 
 int main(int argc, char **argv)
@@ -66,7 +125,6 @@ int main(int argc, char **argv)
     int median = size > (argc > 1 ? atoi(argv[1]) : 1);
     for (operation = 0; operation < OPERATIONS; operation++) {
         for (int length = 0; length < LENGTHS; length++) {
-            char label[64];
             bytes = lengths[length];
             in_bytes = (size_t)bytes * blocks_in(operation), out_bytes = (size_t)bytes * blocks_out(operation);
             size_t most = in_bytes > out_bytes ? in_bytes : out_bytes;
@@ -76,9 +134,11 @@ int main(int argc, char **argv)
             in = calloc(buffers, in_bytes), out = calloc(buffers, out_bytes);
             if (!in || !out) measure_fail("memory");
             look();
-            double each = measure(step, NULL, median ? 0.04 : 0.01, median);
-            snprintf(label, sizeof label, "coll_%s_%d_%d", names[operation], bytes, size);
-            if (rank == 0) measure_report(label, each * 1e6, "us");
+            report("", measure(step, NULL, median ? 0.04 : 0.01, median));
+            if (bytes <= SHORT) {
+                singles();
+                report("_late", measure(late, NULL, median ? 0.04 : 0.01, median) - LATE_US * 1e-6);
+            }
             free(in), free(out);
         }
     }

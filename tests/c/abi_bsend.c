@@ -38,6 +38,27 @@ static void exchange(int form, MPI_Comm comm)
     check_filled(in, sizeof in, (unsigned)(form + left));
 }
 
+/* Messages without data take no place, and nobody else's. */
+static void among_empty_ones(void)
+{
+    enum { SOME = 400, LONG = 1000 };
+    static unsigned char attached[SOME * (LONG + MPI_BSEND_OVERHEAD)], data[LONG];
+    void *found;
+    int found_length;
+    OK(MPI_Buffer_attach(attached, sizeof attached));
+    for (int i = 0; i < SOME; i++) {
+        check_fill(data, LONG, (unsigned)(rank + i));
+        OK(MPI_Bsend(data, LONG, MPI_BYTE, right, 7, MPI_COMM_WORLD));
+        OK(MPI_Bsend(NULL, 0, MPI_BYTE, right, 7, MPI_COMM_WORLD));
+    }
+    for (int i = 0; i < SOME; i++) {
+        OK(MPI_Recv(data, LONG, MPI_BYTE, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        check_filled(data, LONG, (unsigned)(left + i));
+        OK(MPI_Recv(NULL, 0, MPI_BYTE, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+    OK(MPI_Buffer_detach(&found, &found_length));
+}
+
 int main(int argc, char **argv)
 {
     int length = MESSAGES * (BYTES + MPI_BSEND_OVERHEAD), found_length = -1;
@@ -50,6 +71,9 @@ int main(int argc, char **argv)
     right = (rank + 1) % size;
     left = (rank + size - 1) % size;
     REFUSED(MPI_Bsend(out, 1, MPI_INT, right, 1, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    among_empty_ones();
+    OK(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, -1));
+    OK(MPI_Buffer_detach(&found, &found_length));
     buffer = check_guarded((size_t)length);
     OK(MPI_Buffer_attach(buffer, length));
     REFUSED(MPI_Buffer_attach(buffer, length), MPI_ERR_BUFFER);

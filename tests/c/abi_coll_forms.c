@@ -432,7 +432,7 @@ static void exscan(int form)
     fill_mine();
     clear();
     switch (form) {
-    case 0: OK(MPI_Exscan(mine, all, 3, MPI_INT, MPI_SUM, comm)); break;
+    case 0: OK(MPI_Exscan(mine, me == 0 ? NULL : all, 3, MPI_INT, MPI_SUM, comm)); break;
     case 1: OK(MPI_Exscan_c(mine, all, 3, MPI_INT, MPI_SUM, comm)); break;
     case 2: OK(MPI_Iexscan(mine, all, 3, MPI_INT, MPI_SUM, comm, &request)); finish(&request); break;
     case 3: OK(MPI_Iexscan_c(mine, all, 3, MPI_INT, MPI_SUM, comm, &request)); finish(&request); break;

@@ -113,7 +113,12 @@ int main(int argc, char **argv)
     OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &number, &flag));
     if (flag) CHECK(*number >= 1);
     OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &number, &flag));
-    if (flag) CHECK(*number == 0 || *number == 1);
+    MPI_Comm node;
+    int of_node;
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    OK(MPI_Comm_size(node, &of_node));
+    OK(MPI_Comm_free(&node));
+    CHECK(flag && *number == (of_node == size), "the clock is global: %d, of %d ranks %d are on this node", *number, size, of_node);
 
     /* Attributes of MPI_COMM_SELF are deleted by MPI_Finalize, before anything else. */
     OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_it, &key, &extra));

@@ -3,6 +3,7 @@
 /* Every argument of the functions on windows wrong in turn, and calls outside of their epochs. MPI-5.0 sections 12.2,
  * 12.3, 12.5, 12.7. */
 #include "bad_check.h"
+#include "win.h"
 
 #define S MPI_COMM_SELF
 #define I MPI_INFO_NULL
@@ -125,18 +126,18 @@ static void places(MPI_Win w)
 }
 
 /* Every rank has memory of another size, in other units: what is said of a target is about that one. */
-static void targets(int is_allocated)
+static void targets(enum flavor flavor)
 {
-    int other = (rank + 1) % size, mine = 10 + 7 * rank, bytes = 4 * (10 + 7 * other), *memory;
+    int other = (rank + 1) % size, mine = 10 + 7 * rank, bytes = 4 * (10 + 7 * other), *memory = NULL;
     char text[80];
     MPI_Win w;
     MPI_Request r;
-    if (is_allocated) {
-        OK(MPI_Win_allocate(4 * mine, 1 + rank, I, MPI_COMM_WORLD, &memory, &w));
-    } else {
-        memory = malloc(4 * (size_t)mine);
-        OK(MPI_Win_create(memory, 4 * mine, 1 + rank, I, MPI_COMM_WORLD, &w));
-    }
+    if (!can_make(flavor)) return;
+    if (flavor == CREATE) memory = malloc(4 * (size_t)mine);
+    if (flavor == HEAP) OK(MPI_Alloc_mem(4096, I, &memory));
+    if (flavor == ALLOCATE) OK(MPI_Win_allocate(4 * mine, 1 + rank, I, MPI_COMM_WORLD, &memory, &w));
+    else if (flavor == SHARED) OK(MPI_Win_allocate_shared(4 * mine, 1 + rank, I, MPI_COMM_WORLD, &memory, &w));
+    else OK(MPI_Win_create(memory, 4 * mine, 1 + rank, I, MPI_COMM_WORLD, &w));
     memset(memory, 0, 4 * (size_t)mine);
     OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
     snprintf(text, sizeof text, "bytes 0..%d of rank %d, in units of %d", bytes, other, 1 + other);
@@ -159,7 +160,104 @@ static void targets(int is_allocated)
     OK(MPI_Barrier(MPI_COMM_WORLD));
     for (int i = 0; i < mine; i++) EQUAL(memory[i], 0);
     OK(MPI_Win_free(&w));
-    if (!is_allocated) free(memory);
+    if (flavor == CREATE) free(memory);
+    if (flavor == HEAP) OK(MPI_Free_mem(memory));
+}
+
+/* Another rank is in the epoch, this one is not, or the other way round. */
+static void wrong_targets(enum flavor flavor)
+{
+    int other = (rank + 1) % size, before = (rank + size - 1) % size;
+    char outside[80], unlocked[80];
+    MPI_Group world, next, last;
+    MPI_Request r;
+    if (size == 1 || !can_make(flavor)) return;
+    struct window made = make_window(flavor, 4, sizeof(int));
+    MPI_Win w = made.win;
+    MPI_Aint mine = place(&made, rank, 0), there = place(&made, other, 0);
+    OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_incl(world, 1, &other, &next));
+    OK(MPI_Group_incl(world, 1, &before, &last));
+    snprintf(outside, sizeof outside, "target_rank is %d, which is not in the group of MPI_Win_start", rank);
+    snprintf(unlocked, sizeof unlocked, "rank is %d, which this process has not locked", rank);
+    OK(MPI_Win_post(last, 0, w));
+    OK(MPI_Win_start(next, 0, w));
+    BAD(MPI_ERR_RMA_SYNC, outside, MPI_Put, data, 1, MPI_INT, rank, mine, 1, MPI_INT, w);
+    BAD(MPI_ERR_RMA_SYNC, outside, MPI_Get, got, 1, MPI_INT, rank, mine, 1, MPI_INT, w);
+    BAD(MPI_ERR_RMA_SYNC, outside, MPI_Accumulate, data, 1, MPI_INT, rank, mine, 1, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_RMA_SYNC, outside, MPI_Fetch_and_op, data, got, MPI_INT, rank, mine, MPI_SUM, w);
+    BAD(MPI_ERR_RMA_SYNC, outside, MPI_Compare_and_swap, data, data + 1, got, MPI_INT, rank, mine, w);
+    BAD(MPI_ERR_RMA_SYNC, "a target that is locked", MPI_Rput, data, 1, MPI_INT, other, there, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_RMA_SYNC, "expected a target that is locked", MPI_Win_flush, other, w);
+    BAD(MPI_ERR_RMA_SYNC, "within the epoch of MPI_Win_start", MPI_Win_unlock, other, w);
+    OK(MPI_Accumulate(data, 1, MPI_INT, other, there, 1, MPI_INT, MPI_SUM, w));
+    OK(MPI_Win_complete(w));
+    OK(MPI_Win_wait(w));
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, other, 0, w));
+    BAD(MPI_ERR_RMA_SYNC, unlocked, MPI_Put, data, 1, MPI_INT, rank, mine, 1, MPI_INT, w);
+    BAD(MPI_ERR_RMA_SYNC, unlocked, MPI_Get_accumulate, data, 1, MPI_INT, got, 1, MPI_INT, rank, mine, 1, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_RMA_SYNC, unlocked, MPI_Rget, got, 1, MPI_INT, rank, mine, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_RMA_SYNC, unlocked, MPI_Raccumulate, data, 1, MPI_INT, rank, mine, 1, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_RMA_SYNC, unlocked, MPI_Win_flush, rank, w);
+    BAD(MPI_ERR_RMA_SYNC, unlocked, MPI_Win_flush_local, rank, w);
+    BAD(MPI_ERR_RMA_SYNC, unlocked, MPI_Win_unlock, rank, w);
+    BAD(MPI_ERR_RMA_SYNC, "within the epoch of MPI_Win_lock", MPI_Win_unlock_all, w);
+    BAD(MPI_ERR_RMA_SYNC, "within the epoch of MPI_Win_lock", MPI_Win_complete, w);
+    OK(MPI_Accumulate(data, 1, MPI_INT, other, there, 1, MPI_INT, MPI_SUM, w));
+    OK(MPI_Win_unlock(other, w));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < 4; i++) EQUAL(((int *)(void *)made.base)[i], 0);
+    OK(MPI_Group_free(&world));
+    OK(MPI_Group_free(&next));
+    OK(MPI_Group_free(&last));
+    free_window(&made);
+}
+
+/* Memory of another rank that it has detached, or never had attached: what needs its answer is refused, and says where. */
+static void detached(void)
+{
+    static int kept[10], gone[10];
+    int other = (rank + 1) % size;
+    MPI_Aint mine[2], *all = malloc(2 * (size_t)size * sizeof *all);
+    char text[120], beyond[120];
+    MPI_Win w;
+    MPI_Request r;
+    OK(MPI_Win_create_dynamic(I, MPI_COMM_WORLD, &w));
+    OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
+    OK(MPI_Win_attach(w, kept, sizeof kept));
+    OK(MPI_Win_attach(w, gone, sizeof gone));
+    OK(MPI_Get_address(kept, &mine[0]));
+    OK(MPI_Get_address(gone, &mine[1]));
+    OK(MPI_Allgather(mine, 2, MPI_AINT, all, 2, MPI_AINT, MPI_COMM_WORLD));
+    MPI_Aint there = all[2 * other], lost = all[2 * other + 1];
+    OK(MPI_Win_lock_all(0, w));
+    OK(MPI_Accumulate(data, 8, MPI_INT, other, lost, 8, MPI_INT, MPI_SUM, w));
+    OK(MPI_Win_flush(other, w));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_detach(w, gone));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    snprintf(text, sizeof text, "rank %d of the world refuses access to 4 bytes at %lld: no attached memory has all of them", other, (long long)lost);
+    snprintf(beyond, sizeof beyond, "rank %d of the world refuses access to 8 bytes at %lld: no attached", other, (long long)there + 36);
+    OK(MPI_Put(data, 1, MPI_INT, other, lost, 1, MPI_INT, w));
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Win_flush, other, w);
+    OK(MPI_Get(got, 2, MPI_INT, other, there + 36, 2, MPI_INT, w));
+    BAD(MPI_ERR_RMA_RANGE, beyond, MPI_Win_flush_all, w);
+    OK(MPI_Accumulate(data, 1, MPI_INT, other, lost, 1, MPI_INT, MPI_SUM, w));
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Win_flush, other, w);
+    OK(MPI_Fetch_and_op(data, got, MPI_INT, other, lost, MPI_SUM, w));
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Win_flush, other, w);
+    OK(MPI_Compare_and_swap(data, data + 1, got, MPI_INT, other, lost, w));
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Win_flush_local, other, w);
+    OK(MPI_Rget(got, 1, MPI_INT, other, lost, 1, MPI_INT, w, &r));
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Wait, &r, MPI_STATUS_IGNORE);
+    OK(MPI_Put(data, 1, MPI_INT, other, lost, 1, MPI_INT, w));
+    BAD(MPI_ERR_RMA_RANGE, text, MPI_Win_unlock_all, w);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < 10; i++) EQUAL(kept[i] + gone[i], 0);
+    OK(MPI_Win_detach(w, kept));
+    OK(MPI_Win_free(&w));
+    free(all);
 }
 
 static void constructors(void)
@@ -170,11 +268,17 @@ static void constructors(void)
         BAD(MPI_ERR_COMM, "comm is ", MPI_Win_create_c, data, 4, 1, I, c, &made);
         BAD(MPI_ERR_COMM, "comm is ", MPI_Win_allocate, 4, 1, I, c, &base, &made);
         BAD(MPI_ERR_COMM, "comm is ", MPI_Win_allocate_shared, 4, 1, I, c, &base, &made);
+        BAD(MPI_ERR_COMM, "comm is ", MPI_Win_allocate_c, 4, 1, I, c, &base, &made);
+        BAD(MPI_ERR_COMM, "comm is ", MPI_Win_allocate_shared_c, 4, 1, I, c, &base, &made);
         BAD(MPI_ERR_COMM, "comm is ", MPI_Win_create_dynamic, I, c, &made);
     }
     EACH_NOT_NULL(BAD_INFO, MPI_Info, i, MPI_INFO_NULL) {
         BAD(MPI_ERR_INFO, "info is ", MPI_Win_create, data, 4, 1, i, S, &made);
         BAD(MPI_ERR_INFO, "info is ", MPI_Win_allocate, 4, 1, i, S, &base, &made);
+        BAD(MPI_ERR_INFO, "info is ", MPI_Win_allocate_shared, 4, 1, i, S, &base, &made);
+        BAD(MPI_ERR_INFO, "info is ", MPI_Win_create_c, data, 4, 1, i, S, &made);
+        BAD(MPI_ERR_INFO, "info is ", MPI_Win_allocate_c, 4, 1, i, S, &base, &made);
+        BAD(MPI_ERR_INFO, "info is ", MPI_Win_allocate_shared_c, 4, 1, i, S, &base, &made);
         BAD(MPI_ERR_INFO, "info is ", MPI_Win_create_dynamic, i, S, &made);
     }
     BAD(MPI_ERR_SIZE, "size is -1", MPI_Win_create, data, -1, 1, I, S, &made);
@@ -187,12 +291,23 @@ static void constructors(void)
     BAD(MPI_ERR_NO_MEM, "no memory", MPI_Win_allocate_shared, (MPI_Aint)1 << 60, 1, I, S, &base, &made);
 }
 
-/* What is called outside of an epoch, or in one of another kind. */
-static void epochs(MPI_Win w)
+/* What is called outside of an epoch, or in one of another kind; `at` is where there is memory. */
+static void epochs(MPI_Win w, MPI_Aint at)
 {
     int flag;
     MPI_Request r;
-    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Put, data, 1, MPI_INT, 0, 0, 1, MPI_INT, w);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Put, data, 1, MPI_INT, 0, at, 1, MPI_INT, w);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Get, got, 1, MPI_INT, 0, at, 1, MPI_INT, w);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Accumulate, data, 1, MPI_INT, 0, at, 1, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Get_accumulate, data, 1, MPI_INT, got, 1, MPI_INT, 0, at, 1, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Fetch_and_op, data, got, MPI_INT, 0, at, MPI_SUM, w);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Compare_and_swap, data, data + 1, got, MPI_INT, 0, at, w);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Rput_c, data, 1, MPI_INT, 0, at, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Rget, got, 1, MPI_INT, 0, at, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Raccumulate, data, 1, MPI_INT, 0, at, 1, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Rget_accumulate, data, 1, MPI_INT, got, 1, MPI_INT, 0, at, 1, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Win_flush_local, 0, w);
+    BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Win_flush_local_all, w);
     BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Win_unlock, 0, w);
     BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Win_unlock_all, w);
     BAD(MPI_ERR_RMA_SYNC, "no access epoch", MPI_Win_complete, w);
@@ -202,6 +317,9 @@ static void epochs(MPI_Win w)
     BAD(MPI_ERR_RMA_SYNC, "no exposure epoch", MPI_Win_test, w, &flag);
     OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w));
     BAD(MPI_ERR_RMA_SYNC, "MPI_Win_lock", MPI_Win_fence, 0, w);
+    BAD(MPI_ERR_RANK, "rank is 1", MPI_Win_unlock, 1, w);
+    BAD(MPI_ERR_RANK, "rank is -9", MPI_Win_unlock, -9, w);
+    BAD(MPI_ERR_RANK, "rank is 5", MPI_Win_flush_local, 5, w);
     BAD(MPI_ERR_RMA_SYNC, "has locked", MPI_Win_lock, MPI_LOCK_SHARED, 0, 0, w);
     BAD(MPI_ERR_RMA_SYNC, "MPI_Win_unlock before", MPI_Win_lock_all, 0, w);
     BAD(MPI_ERR_RMA_SYNC, "MPI_Win_unlock before", MPI_Win_start, group, 0, w);
@@ -211,8 +329,11 @@ static void epochs(MPI_Win w)
     BAD(MPI_ERR_RMA_SYNC, "MPI_Win_unlock_all before", MPI_Win_lock, MPI_LOCK_SHARED, 0, 0, w);
     OK(MPI_Win_unlock_all(w));
     OK(MPI_Win_fence(0, w));
-    BAD(MPI_ERR_RMA_SYNC, "a target that is locked", MPI_Rput, data, 1, MPI_INT, 0, 0, 1, MPI_INT, w, &r);
-    OK(MPI_Put(data, 1, MPI_INT, 0, 0, 1, MPI_INT, w));
+    BAD(MPI_ERR_RMA_SYNC, "a target that is locked", MPI_Rput, data, 1, MPI_INT, 0, at, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_RMA_SYNC, "a target that is locked", MPI_Rget_c, got, 1, MPI_INT, 0, at, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_RMA_SYNC, "a target that is locked", MPI_Raccumulate, data, 1, MPI_INT, 0, at, 1, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_RMA_SYNC, "a target that is locked", MPI_Rget_accumulate_c, data, 1, MPI_INT, got, 1, MPI_INT, 0, at, 1, MPI_INT, MPI_SUM, w, &r);
+    OK(MPI_Put(data, 1, MPI_INT, 0, at, 1, MPI_INT, w));
     BAD(MPI_ERR_RMA_SYNC, "MPI_Win_fence before", MPI_Win_lock_all, 0, w);
     OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w));
     OK(MPI_Win_post(group, 0, w));
@@ -239,6 +360,7 @@ static void accesses(MPI_Win w, int units)
 {
     MPI_Datatype some, loose;
     MPI_Request r;
+    MPI_Aint at = units ? 0 : here;
     OK(MPI_Type_contiguous(2, MPI_FLOAT, &some));
     OK(MPI_Type_commit(&some));
     OK(MPI_Type_contiguous(2, MPI_INT, &loose));
@@ -250,10 +372,29 @@ static void accesses(MPI_Win w, int units)
         BAD(MPI_ERR_TYPE, "result_datatype is ", MPI_Get_accumulate, data, 1, MPI_INT, got, 1, t, 0, 0, 1, MPI_INT, MPI_SUM, w);
         BAD(MPI_ERR_TYPE, "datatype is ", MPI_Fetch_and_op, data, got, t, 0, 0, MPI_SUM, w);
         BAD(MPI_ERR_TYPE, "datatype is ", MPI_Compare_and_swap, data, data, got, t, 0, 0, w);
+        BAD(MPI_ERR_TYPE, "target_datatype is ", MPI_Put_c, data, 1, MPI_INT, 0, at, 1, t, w);
+        BAD(MPI_ERR_TYPE, "origin_datatype is ", MPI_Get_c, got, 1, t, 0, at, 1, MPI_INT, w);
+        BAD(MPI_ERR_TYPE, "target_datatype is ", MPI_Accumulate_c, data, 1, MPI_INT, 0, at, 1, t, MPI_SUM, w);
+        BAD(MPI_ERR_TYPE, "origin_datatype is ", MPI_Get_accumulate_c, data, 1, t, got, 1, MPI_INT, 0, at, 1, MPI_INT, MPI_SUM, w);
+        BAD(MPI_ERR_TYPE, "origin_datatype is ", MPI_Rput, data, 1, t, 0, at, 1, MPI_INT, w, &r);
+        BAD(MPI_ERR_TYPE, "target_datatype is ", MPI_Rput_c, data, 1, MPI_INT, 0, at, 1, t, w, &r);
+        BAD(MPI_ERR_TYPE, "target_datatype is ", MPI_Rget, got, 1, MPI_INT, 0, at, 1, t, w, &r);
+        BAD(MPI_ERR_TYPE, "origin_datatype is ", MPI_Rget_c, got, 1, t, 0, at, 1, MPI_INT, w, &r);
+        BAD(MPI_ERR_TYPE, "target_datatype is ", MPI_Raccumulate, data, 1, MPI_INT, 0, at, 1, t, MPI_SUM, w, &r);
+        BAD(MPI_ERR_TYPE, "origin_datatype is ", MPI_Raccumulate_c, data, 1, t, 0, at, 1, MPI_INT, MPI_SUM, w, &r);
+        BAD(MPI_ERR_TYPE, "result_datatype is ", MPI_Rget_accumulate, data, 1, MPI_INT, got, 1, t, 0, at, 1, MPI_INT, MPI_SUM, w, &r);
+        BAD(MPI_ERR_TYPE, "target_datatype is ", MPI_Rget_accumulate_c, data, 1, MPI_INT, got, 1, MPI_INT, 0, at, 1, t, MPI_SUM, w, &r);
     }
     EACH(BAD_OP, MPI_Op, o) {
         BAD(MPI_ERR_OP, "op is ", MPI_Accumulate, data, 1, MPI_INT, 0, 0, 1, MPI_INT, o, w);
         BAD(MPI_ERR_OP, "op is ", MPI_Fetch_and_op, data, got, MPI_INT, 0, 0, o, w);
+        BAD(MPI_ERR_OP, "op is ", MPI_Get_accumulate, data, 1, MPI_INT, got, 1, MPI_INT, 0, at, 1, MPI_INT, o, w);
+        BAD(MPI_ERR_OP, "op is ", MPI_Accumulate_c, data, 1, MPI_INT, 0, at, 1, MPI_INT, o, w);
+        BAD(MPI_ERR_OP, "op is ", MPI_Get_accumulate_c, data, 1, MPI_INT, got, 1, MPI_INT, 0, at, 1, MPI_INT, o, w);
+        BAD(MPI_ERR_OP, "op is ", MPI_Raccumulate, data, 1, MPI_INT, 0, at, 1, MPI_INT, o, w, &r);
+        BAD(MPI_ERR_OP, "op is ", MPI_Raccumulate_c, data, 1, MPI_INT, 0, at, 1, MPI_INT, o, w, &r);
+        BAD(MPI_ERR_OP, "op is ", MPI_Rget_accumulate, data, 1, MPI_INT, got, 1, MPI_INT, 0, at, 1, MPI_INT, o, w, &r);
+        BAD(MPI_ERR_OP, "op is ", MPI_Rget_accumulate_c, data, 1, MPI_INT, got, 1, MPI_INT, 0, at, 1, MPI_INT, o, w, &r);
     }
     /* Without elements there is nothing that could differ, nor with nobody. */
     OK(MPI_Get_accumulate(data, 0, MPI_INT, got, 0, MPI_BYTE, 0, 0, 0, MPI_FLOAT, MPI_SUM, w));
@@ -271,6 +412,23 @@ static void accesses(MPI_Win w, int units)
     BAD(MPI_ERR_COUNT, "origin_count is -1", MPI_Put, data, -1, MPI_INT, 0, 0, 1, MPI_INT, w);
     BAD(MPI_ERR_COUNT, "target_count is -2", MPI_Get_c, got, 1, MPI_INT, 0, 0, -2, MPI_INT, w);
     BAD(MPI_ERR_COUNT, "result_count is -3", MPI_Get_accumulate, data, 1, MPI_INT, got, -3, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_COUNT, "origin_count is -1", MPI_Put_c, data, -1, MPI_INT, 0, at, 1, MPI_INT, w);
+    BAD(MPI_ERR_COUNT, "target_count is -2", MPI_Accumulate, data, 1, MPI_INT, 0, at, -2, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_COUNT, "origin_count is -1", MPI_Accumulate_c, data, -1, MPI_INT, 0, at, 1, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_COUNT, "target_count is -2", MPI_Get_accumulate_c, data, 1, MPI_INT, got, 1, MPI_INT, 0, at, -2, MPI_INT, MPI_SUM, w);
+    BAD(MPI_ERR_COUNT, "origin_count is -1", MPI_Rput, data, -1, MPI_INT, 0, at, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_COUNT, "target_count is -2", MPI_Rput_c, data, 1, MPI_INT, 0, at, -2, MPI_INT, w, &r);
+    BAD(MPI_ERR_COUNT, "target_count is -2", MPI_Rget, got, 1, MPI_INT, 0, at, -2, MPI_INT, w, &r);
+    BAD(MPI_ERR_COUNT, "origin_count is -1", MPI_Rget_c, got, -1, MPI_INT, 0, at, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_COUNT, "origin_count is -1", MPI_Raccumulate, data, -1, MPI_INT, 0, at, 1, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_COUNT, "target_count is -2", MPI_Raccumulate_c, data, 1, MPI_INT, 0, at, -2, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_COUNT, "result_count is -3", MPI_Rget_accumulate, data, 1, MPI_INT, got, -3, MPI_INT, 0, at, 1, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_COUNT, "origin_count is -1", MPI_Rget_accumulate_c, data, -1, MPI_INT, got, 1, MPI_INT, 0, at, 1, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_TYPE, "8 bytes, as at the origin", MPI_Rput, data, 2, MPI_INT, 0, at, 1, MPI_INT, w, &r);
+    BAD(MPI_ERR_TYPE, "4 bytes, as at the origin", MPI_Rget_c, got, 1, MPI_INT, 0, at, 2, MPI_INT, w, &r);
+    BAD(MPI_ERR_TYPE, "MPI_FLOAT", MPI_Raccumulate_c, data, 1, some, 0, at, 2, MPI_INT, MPI_SUM, w, &r);
+    BAD(MPI_ERR_OP, "op is MPI_NO_OP", MPI_Raccumulate, data, 1, MPI_INT, 0, at, 1, MPI_INT, MPI_NO_OP, w, &r);
+    BAD(MPI_ERR_OP, "MPI_BAND on MPI_FLOAT", MPI_Rget_accumulate, data, 1, MPI_FLOAT, got, 1, MPI_FLOAT, 0, at, 1, MPI_FLOAT, MPI_BAND, w, &r);
     BAD(MPI_ERR_BUFFER, "origin_addr is NULL", MPI_Put, NULL, 1, MPI_INT, 0, 0, 1, MPI_INT, w);
     BAD(MPI_ERR_BUFFER, "result_addr is NULL", MPI_Fetch_and_op, data, NULL, MPI_INT, 0, 0, MPI_SUM, w);
     BAD(MPI_ERR_BUFFER, "compare_addr is NULL", MPI_Compare_and_swap, data, NULL, got, MPI_INT, 0, 0, w);
@@ -315,7 +473,7 @@ static void dynamic(MPI_Win w, MPI_Win other)
 
 int main(int argc, char **argv)
 {
-    MPI_Win fixed, mapped, loose, freed;
+    MPI_Win fixed, mapped, shared, loose, freed;
     int *base;
     bad_start(&argc, &argv);
     OK(MPI_Comm_set_errhandler(S, MPI_ERRORS_RETURN));
@@ -323,6 +481,7 @@ int main(int argc, char **argv)
     constructors();
     OK(MPI_Win_create(ten, sizeof ten, sizeof(int), I, S, &fixed));
     OK(MPI_Win_allocate(sizeof ten, sizeof(int), I, S, &base, &mapped));
+    OK(MPI_Win_allocate_shared(sizeof ten, sizeof(int), I, S, &base, &shared));
     OK(MPI_Win_create_dynamic(I, S, &loose));
     OK(MPI_Win_attach(loose, ten, sizeof ten));
     OK(MPI_Get_address(ten, &here));
@@ -333,26 +492,29 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) wrong_windows((MPI_Win)wild[i]);
     wrong_windows(MPI_WIN_NULL);
     wrong_windows(gone);
-    MPI_Win all[] = {fixed, mapped, loose};
-    for (int i = 0; i < 3; i++) {
+    MPI_Win all[] = {fixed, mapped, shared, loose};
+    for (int i = 0; i < 4; i++) {
+        int is_loose = all[i] == loose;
         OK(MPI_Win_set_errhandler(all[i], MPI_ERRORS_RETURN));
         BAD(MPI_ERR_KEYVAL, "win_keyval is ", MPI_Win_set_attr, all[i], MPI_WIN_SIZE, &i);
         BAD(MPI_ERR_KEYVAL, "keyval is 12345", MPI_Win_delete_attr, all[i], 12345);
         BAD(MPI_ERR_ERRHANDLER, "errhandler is ", MPI_Win_set_errhandler, all[i], bad_live_errhandler);
-        if (i < 2) {
-            epochs(all[i]);
-            places(all[i]);
-        }
-        accesses(all[i], i < 2);
+        epochs(all[i], is_loose ? here : 0);
+        if (!is_loose) places(all[i]);
+        accesses(all[i], !is_loose);
     }
     dynamic(loose, fixed);
-    targets(0);
-    targets(1);
+    for (enum flavor flavor = CREATE; flavor < FLAVORS; flavor++) {
+        if (flavor != AGAIN && flavor != DYNAMIC) targets(flavor);
+        wrong_targets(flavor);
+    }
+    detached();
     /* What goes wrong at one is told to all. */
     if (rank == 1) BAD(MPI_ERR_NO_MEM, "no memory", MPI_Win_allocate, (MPI_Aint)1 << 60, 1, I, MPI_COMM_WORLD, &base, &made);
     else if (size > 1) BAD(MPI_ERR_OTHER, "rank 1 has failed", MPI_Win_allocate, 8, 1, I, MPI_COMM_WORLD, &base, &made);
     OK(MPI_Win_free(&fixed));
     OK(MPI_Win_free(&mapped));
+    OK(MPI_Win_free(&shared));
     OK(MPI_Win_free(&loose));
     OK(MPI_Group_free(&group));
     return bad_end();

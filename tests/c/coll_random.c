@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-enum { ROUNDS = 6, STEPS = 30, LEVELS = 3, UNDER_WAY = 5, MOST = 64 };
+enum { ROUNDS = 6, STEPS = 30, LEVELS = 3, UNDER_WAY = 5, MOST = 64, LONG = 20000 };
 enum form { BLOCKING, NONBLOCKING, PERSISTENT };
 enum operation { BARRIER, BCAST, ALLGATHER, ALLTOALL, ALLREDUCE, GATHER, SCATTER, REDUCE, SCAN, EXSCAN, REDUCE_SCATTER_BLOCK,
     REDUCE_SCATTER, GATHERV, SCATTERV, ALLGATHERV, ALLTOALLV, ALLTOALLW, OPERATIONS };
@@ -101,7 +101,7 @@ static void start(struct task *t, MPI_Comm comm, enum form form)
     MPI_Datatype type = t->adds ? MPI_UINT64_T : map_type;
     MPI_Op op = t->adds ? MPI_SUM : compose;
     const void *operand = t->in_place ? MPI_IN_PLACE : (void *)in;
-    if (t->in_place) memcpy(out, in, (size_t)t->count * sizeof *in);
+    if (t->in_place) memcpy(out, in, (size_t)t->length * sizeof *in);
     for (int r = 0; r < t->n; r++) {
         t->counts[0][r] = v ? block(t, r, 0) : block(t, t->me, r), t->counts[1][r] = block(t, r, t->me);
         if (t->operation == REDUCE_SCATTER) t->counts[0][r] = n;
@@ -118,12 +118,12 @@ static void start(struct task *t, MPI_Comm comm, enum form form)
     case SCATTER: CALL(Scatter, in, t->count, map_type, out, t->count, map_type, t->root, comm);
     case ALLGATHER: CALL(Allgather, in, t->count, map_type, out, t->count, map_type, comm);
     case ALLTOALL: CALL(Alltoall, in, t->count, map_type, out, t->count, map_type, comm);
-    case REDUCE: CALL(Reduce, in, out, n, type, op, t->root, comm);
+    case REDUCE: CALL(Reduce, t->me == t->root ? operand : in, out, n, type, op, t->root, comm);
     case ALLREDUCE: CALL(Allreduce, operand, out, n, type, op, comm);
     case SCAN: CALL(Scan, operand, out, n, type, op, comm);
     case EXSCAN: CALL(Exscan, operand, out, n, type, op, comm);
-    case REDUCE_SCATTER_BLOCK: CALL(Reduce_scatter_block, in, out, n, type, op, comm);
-    case REDUCE_SCATTER: CALL(Reduce_scatter, in, out, counts, type, op, comm);
+    case REDUCE_SCATTER_BLOCK: CALL(Reduce_scatter_block, operand, out, n, type, op, comm);
+    case REDUCE_SCATTER: CALL(Reduce_scatter, operand, out, counts, type, op, comm);
     case GATHERV: CALL(Gatherv, in, mine, map_type, out, counts, at, map_type, t->root, comm);
     case SCATTERV: CALL(Scatterv, in, counts, at, map_type, out, mine, map_type, t->root, comm);
     case ALLGATHERV: CALL(Allgatherv, in, mine, map_type, out, counts, at, map_type, comm);
@@ -187,8 +187,11 @@ static void prepare(struct task *t, MPI_Comm comm, int inter, unsigned operation
     int reduces = t->operation == REDUCE || t->operation == ALLREDUCE || t->operation == SCAN || t->operation == EXSCAN ||
                   t->operation == REDUCE_SCATTER || t->operation == REDUCE_SCATTER_BLOCK;
     t->adds = adds && reduces;
-    t->in_place = in_place && !inter && (t->operation == ALLREDUCE || t->operation == SCAN || t->operation == EXSCAN);
-    t->length = inter ? count : t->n * count;
+    t->in_place = in_place && !inter && reduces;
+    /* Of these there is only one block. */
+    int is_one = t->operation == BARRIER || t->operation == BCAST || t->operation == ALLREDUCE || t->operation == REDUCE;
+    if (count >= LONG && !is_one) count = t->count = count / 20;
+    t->length = inter || is_one ? count : t->n * count;
     t->in = malloc((size_t)t->length * sizeof(map)), t->out = calloc((size_t)(t->n * count), sizeof(map));
     t->all = malloc((size_t)(t->length * t->n) * sizeof(map));
     for (size_t i = 0; i < (size_t)t->length; i++) t->in[i] = (map){2 * i + 3 + (uint64_t)rank, i * 17 + 1000003 * (uint64_t)rank};
@@ -196,7 +199,8 @@ static void prepare(struct task *t, MPI_Comm comm, int inter, unsigned operation
 
 static void one_round(void)
 {
-    static const int counts[] = {1, 1, 2, 5, 40, 200, 900, 900, 5000};
+    /* The last ones are combined by several members, also where all share few CPUs. */
+    static const int counts[] = {1, 1, 2, 5, 40, 200, 900, 900, 5000, LONG, 2 * LONG};
     MPI_Comm comms[LEVELS + 1], shadows[LEVELS + 1], half;
     struct task tasks[UNDER_WAY] = {0};
     int comms_used = 0, half_rank;

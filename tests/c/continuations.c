@@ -10,6 +10,8 @@
 
 static atomic_int calls;
 static int codes[8], peer;
+/* A progress thread completes operations, too: what has arrived may become due a little later, while it is at that. */
+static int behind_the_back;
 static MPI_Comm S;
 
 static int counts(int rc, void *data)
@@ -108,9 +110,11 @@ static void started_later(void)
     OK(MPI_Wait(&last, MPI_STATUS_IGNORE));
     EQUAL(calls, 0);
     OK(MPI_Start(&all));
-    EQUAL(calls, 1);
-    OK(MPI_Test(&all, &flag, MPI_STATUS_IGNORE));
+    if (!behind_the_back) EQUAL(calls, 1);
+    do OK(MPI_Test(&all, &flag, MPI_STATUS_IGNORE));
+    while (behind_the_back && !flag);
     EQUAL(flag, 1);
+    EQUAL(calls, 1);
     OK(MPI_Request_free(&all));
 }
 
@@ -133,10 +137,13 @@ static void polled(int by_key)
     exchange(1, 8);
     OK(MPI_Wait(&last, MPI_STATUS_IGNORE));
     EQUAL(calls, 0);
-    for (int round = 1; round <= 3; round++) {
+    for (int round = 1, before = 0; before < MANY; round += calls > before, before = calls) {
         OK(MPI_Test(&all, &flag, MPI_STATUS_IGNORE));
-        EQUAL(calls, round < 3 ? 2 * round : MANY);
-        EQUAL(flag, round == 3);
+        EQUAL(flag, calls == MANY);
+        if (behind_the_back)
+            CHECK(calls <= before + 2, "more than two ran in one test");
+        else
+            EQUAL(calls, round < 3 ? 2 * round : MANY);
     }
     /* A wait runs them all, alone and among others. */
     for (int among = 0; among < 3; among++) {
@@ -306,6 +313,7 @@ int main(int argc, char **argv)
     OK(MPI_Comm_rank(S, &rank));
     OK(MPI_Comm_size(S, &size));
     peer = (rank + 1) % size;
+    behind_the_back = getenv("POSTHASTE_PROGRESS_THREAD") != NULL;
     OK(MPI_Comm_set_errhandler(S, MPI_ERRORS_RETURN));
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

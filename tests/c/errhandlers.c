@@ -15,7 +15,7 @@ static void note(MPI_Comm *comm, int *code, ...)
 
 int main(int argc, char **argv)
 {
-    MPI_Errhandler handler, found;
+    MPI_Errhandler handler, found, stale;
     MPI_Comm copy, copy_of_copy;
     int value = 0, class = -1, code = -1, length = -1;
     char text[MPI_MAX_ERROR_STRING];
@@ -28,7 +28,19 @@ int main(int argc, char **argv)
     OK(MPI_Comm_create_errhandler(note, &handler));
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
     OK(MPI_Comm_set_errhandler(copy, handler));
+    /* The same handle, which has to be freed once for each time that it was got. */
+    OK(MPI_Comm_get_errhandler(copy, &found));
+    CHECK(found == handler);
     OK(MPI_Errhandler_free(&handler));
+    CHECK(handler == MPI_ERRHANDLER_NULL);
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, found));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    stale = found;
+    OK(MPI_Errhandler_free(&found));
+    REFUSED(MPI_Errhandler_free(&stale), MPI_ERR_ERRHANDLER);
+    OK(MPI_Comm_get_errhandler(copy, &found));
+    CHECK(found != stale && found != MPI_ERRHANDLER_NULL);
+    OK(MPI_Errhandler_free(&found));
     REFUSED(MPI_Send(&value, 1, MPI_INT, size + 3, 1, copy), MPI_ERR_RANK);
     EQUAL(calls, 1);
     EQUAL(last_class, MPI_ERR_RANK);

@@ -59,6 +59,8 @@ static void wrong(void)
     REFUSED(MPI_Cart_create(inter, 1, (int[]){1}, (int[]){0}, 0, &comm), MPI_ERR_COMM);
     /* Who is not the root in its group gives nothing. */
     OK(MPI_Bcast(right || mine == 0 ? &x : NULL, right || mine == 0 ? 1 : -1, MPI_INT, right ? 0 : mine == 0 ? MPI_ROOT : MPI_PROC_NULL, inter));
+    if (right || mine == 0) OK(MPI_Reduce(&(int){1}, &x, 1, MPI_INT, MPI_SUM, right ? 0 : MPI_ROOT, inter));
+    else OK(MPI_Reduce(NULL, NULL, -1, MPI_DATATYPE_NULL, MPI_OP_NULL, MPI_PROC_NULL, inter));
     /* All of that changed nothing. */
     OK(MPI_Sendrecv(&rank, 1, MPI_INT, 0, 2, &x, 1, MPI_INT, mine == 0 ? MPI_ANY_SOURCE : MPI_PROC_NULL, 2, inter,
                     MPI_STATUS_IGNORE));

@@ -19,6 +19,10 @@ static void child(int argc, char **argv, MPI_Comm parent)
     MPI_Comm again;
     OK(MPI_Comm_get_parent(&again));
     CHECK(again == parent, "another handle");
+    char name[MPI_MAX_OBJECT_NAME];
+    int named;
+    OK(MPI_Comm_get_name(parent, name, &named));
+    CHECK(!strcmp(name, "MPI_COMM_PARENT"), "the parents are called \"%s\"", name);
     int parents, *number, flag = 0;
     OK(MPI_Comm_remote_size(parent, &parents));
     if (!strcmp(argv[1], "alone")) {

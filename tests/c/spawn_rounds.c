@@ -1,6 +1,6 @@
 // ranks: 1
 // alone
-// timeout: 600
+// timeout: 1800
 // only: posthaste
 /* Processes are started, talked to and let go, 30 times or as often as SPAWN_ROUNDS says: neither descriptors nor memory grow, here
  * and in the launcher, beyond the few bytes by which those that were there are remembered. */

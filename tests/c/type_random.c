@@ -5,6 +5,7 @@
  * printed; `type_random SEED` does the same again. `type_random SEED tame` leaves out empty blocks and receives that
  * are too short, which not every implementation survives. MPI-5.0 sections 3.3.1, 5.1 and 5.1.12. */
 #include "check.h"
+#include "dice.h"
 
 #include <stdint.h>
 #include <time.h>
@@ -19,24 +20,10 @@ struct shape {
     int *length;
 };
 
-static uint64_t dice;
 static unsigned long long seed;
 static int turn;
 /* The least count, block length and number of blocks. */
 static int least;
-
-static int below(int n)
-{
-    dice ^= dice << 13;
-    dice ^= dice >> 7;
-    dice ^= dice << 17;
-    return (int)((dice >> 16) % (uint64_t)n);
-}
-
-static int between(int low, int high)
-{
-    return low + below(high - low + 1);
-}
 
 static void fail_seed(void)
 {

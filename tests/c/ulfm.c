@@ -168,7 +168,6 @@ static void wrong_arguments(MPI_Comm comm)
     BAD(MPI_ERR_ARG, "failedgrp is NULL", MPIX_Comm_failure_get_acked, comm, NULL);
     BAD(MPI_ERR_ARG, "num_to_ack is -1", MPIX_Comm_ack_failed, comm, -1, &number);
     BAD(MPI_ERR_ARG, "num_acked is NULL", MPIX_Comm_ack_failed, comm, 1, NULL);
-    REFUSED(MPIX_Win_revoke(MPI_WIN_NULL), MPI_ERR_UNSUPPORTED_OPERATION);
     REFUSED(MPIX_File_revoke(MPI_FILE_NULL), MPI_ERR_UNSUPPORTED_OPERATION);
     for (int class = MPIX_ERR_PROC_FAILED_PENDING; class <= MPIX_ERR_REVOKED; class++) {
         OK(MPI_Error_string(class, text, &length));

@@ -4,9 +4,9 @@
 
 #include "check.h"
 
-/* HEAP: of memory from MPI_Alloc_mem. */
-enum flavor { CREATE, HEAP, ALLOCATE, SHARED, DYNAMIC, FLAVORS };
-static const char *const flavor_names[FLAVORS] = {"create", "create of MPI_Alloc_mem", "allocate", "shared", "dynamic"};
+/* HEAP: of memory from MPI_Alloc_mem, so much that it is shared with the node. AGAIN: of memory of another window. */
+enum flavor { CREATE, HEAP, AGAIN, ALLOCATE, SHARED, DYNAMIC, FLAVORS };
+static const char *const flavor_names[FLAVORS] = {"create", "create of MPI_Alloc_mem", "create of a window's memory", "allocate", "shared", "dynamic"};
 
 /* A window with `elements` elements of `width` bytes at each rank, zero at first. */
 struct window {
@@ -14,6 +14,8 @@ struct window {
     enum flavor flavor;
     int width;
     char *base;
+    /* The window whose memory it is of. */
+    MPI_Win inner;
     /* Where the memory of each rank begins, as a displacement. */
     MPI_Aint *start;
 };
@@ -33,7 +35,7 @@ static inline int can_make(enum flavor flavor)
 
 static inline struct window make_window(enum flavor flavor, int elements, int width)
 {
-    struct window w = {.flavor = flavor, .width = width};
+    struct window w = {.flavor = flavor, .width = width, .inner = MPI_WIN_NULL};
     MPI_Aint bytes = (MPI_Aint)elements * width, here = 0;
     w.start = malloc((size_t)size * sizeof *w.start);
     switch (flavor) {
@@ -42,8 +44,14 @@ static inline struct window make_window(enum flavor flavor, int elements, int wi
         OK(MPI_Win_create(w.base, bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
         break;
     case HEAP:
-        OK(MPI_Alloc_mem(bytes + 1, MPI_INFO_NULL, &w.base));
-        memset(w.base, 0, (size_t)bytes + 1);
+        OK(MPI_Alloc_mem(bytes < 4096 ? 4096 : bytes, MPI_INFO_NULL, &w.base));
+        memset(w.base, 0, (size_t)bytes);
+        OK(MPI_Win_create(w.base, bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
+        break;
+    case AGAIN:
+        /* Not from the beginning. */
+        OK(MPI_Win_allocate(bytes + 24, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.base, &w.inner));
+        w.base += 24;
         OK(MPI_Win_create(w.base, bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
         break;
     case ALLOCATE: OK(MPI_Win_allocate(bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.base, &w.win)); break;
@@ -71,6 +79,8 @@ static inline void free_window(struct window *w)
         OK(MPI_Barrier(MPI_COMM_WORLD));
         OK(MPI_Win_detach(w->win, w->base));
     }
+    /* Its mappings are its own. */
+    if (w->inner != MPI_WIN_NULL) OK(MPI_Win_free(&w->inner));
     OK(MPI_Win_free(&w->win));
     if (w->win != MPI_WIN_NULL) FAIL("the handle of a freed window is not MPI_WIN_NULL");
     if (w->flavor == CREATE || w->flavor == DYNAMIC) free(w->base);

@@ -7,13 +7,12 @@
 #include "win.h"
 #include <unistd.h>
 
-int main(int argc, char **argv)
+static void asleep(enum flavor flavor)
 {
-    check_start(&argc, &argv);
-    struct window w = make_window(ALLOCATE, 8, sizeof(double));
+    struct window w = make_window(flavor, 8, sizeof(double));
     double began = MPI_Wtime(), value = 2.5, found = -1, pair[2] = {1, 2};
     if (rank == 0) {
-        sleep(2);
+        usleep(1500000);
     } else {
         for (int turn = 0; turn < 100; turn++) {
             OK(MPI_Win_lock(turn % 2 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 0, 0, w.win));
@@ -31,5 +30,14 @@ int main(int argc, char **argv)
     if (rank == 0) CHECK(((double *)w.base)[5] == 200, "%g", ((double *)w.base)[5]);
     OK(MPI_Win_fence(0, w.win));
     free_window(&w);
+}
+
+int main(int argc, char **argv)
+{
+    check_start(&argc, &argv);
+    asleep(HEAP);
+    asleep(AGAIN);
+    asleep(ALLOCATE);
+    if (can_make(SHARED)) asleep(SHARED);
     return check_end();
 }

@@ -27,7 +27,7 @@ static MPI_Info hints(const char *const pairs[][2])
 static const char *const wanted[][2] = {
     {"no_locks", "true"},          {"accumulate_ordering", "rar,waw"},    {"accumulate_ops", "same_op"},
     {"same_size", "true"},         {"same_disp_unit", "true"},            {"mpi_accumulate_granularity", "64"},
-    {"who_knows", "this"},         {"mpi_minimum_memory_alignment", "512"}, {"alloc_shared_noncontig", "true"},
+    {"mpi_memory_alloc_kinds", "system,cuda:device"}, {"who_knows", "this"}, {"mpi_minimum_memory_alignment", "512"}, {"alloc_shared_noncontig", "true"},
     {NULL, NULL},
 };
 

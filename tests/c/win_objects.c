@@ -151,7 +151,7 @@ static void one_has_all(enum flavor flavor)
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
-    int flavors[FLAVORS] = {MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED, MPI_WIN_FLAVOR_DYNAMIC};
+    int flavors[FLAVORS] = {MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED, MPI_WIN_FLAVOR_DYNAMIC};
     for (enum flavor flavor = CREATE; flavor < FLAVORS; flavor++) {
         if (!can_make(flavor)) continue;
         struct window w = make_window(flavor, 10 + rank, 4);
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
         deleted = 0;
         free_window(&w);
         EQUAL(deleted, 45);
-        if (!is_dynamic && flavor != HEAP) one_has_all(flavor);
+        if (!is_dynamic && flavor != HEAP && flavor != AGAIN) one_has_all(flavor);
     }
     if (can_make(SHARED)) {
         shared(1000 + rank, 0);

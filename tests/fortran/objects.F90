@@ -49,6 +49,17 @@ contains
     if (extra_state == 23 .and. .not. complete) cancelled = cancelled + 1
     ierror = MPI_SUCCESS
   end subroutine
+  subroutine extent_of(datatype, extent, extra_state, ierror)
+    USES
+    implicit none
+    INCLUDES
+    HANDLE(MPI_Datatype) :: datatype
+    integer(kind=MPI_ADDRESS_KIND) :: extent, extra_state
+    integer :: ierror
+    if (datatype == MPI_DATATYPE_NULL) error stop 5
+    extent = extra_state
+    ierror = MPI_SUCCESS
+  end subroutine
 end module
 
 program objects
@@ -70,7 +81,7 @@ program objects
   HANDLE(MPI_Session) :: session
   HANDLE(MPI_Comm) :: parent, children
   STATUS(status)
-#if defined(F08)
+#if defined(F08) || defined(MPI)
   integer :: old_status(MPI_STATUS_SIZE)
   type(MPI_Status) :: new_status
 #endif
@@ -135,6 +146,17 @@ program objects
   CHECK(index(sentence, '99') > 0 .and. len_trim(sentence) == length)
   call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierror)
   call MPI_Errhandler_free(errhandler, ierror)
+  ! Data representations of programs are not there; the routine says so as the function of C does.
+  call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, ierror)
+  call MPI_Register_datarep('ours', MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent_of, 9_MPI_ADDRESS_KIND, code)
+  call MPI_Error_class(code, class, ierror)
+  CHECK(class == MPI_ERR_UNSUPPORTED_OPERATION)
+#if defined(F08) && !defined(ELSEWHERE)
+  call MPI_Register_datarep_c('ours', MPI_CONVERSION_FN_NULL_C, MPI_CONVERSION_FN_NULL_C, extent_of, &
+      9_MPI_ADDRESS_KIND, code)
+  call MPI_Error_class(code, class, ierror)
+  CHECK(class == MPI_ERR_UNSUPPORTED_OPERATION)
+#endif
   call MPI_Add_error_class(class, ierror)
   call MPI_Add_error_code(class, code, ierror)
   call MPI_Add_error_string(code, 'it is ours  ', ierror)
@@ -154,11 +176,25 @@ program objects
   CHECK(freed == 1 .and. SOURCE_OF(status) == 17 .and. TAG_OF(status) == 18)
   call MPI_Get_count(status, MPI_INTEGER, count, ierror)
   CHECK(count == 23)
+#if defined(F08) || defined(MPI)
 #if defined(F08)
-  call MPI_Status_f082f(status, old_status, ierror)
+  new_status = status
+#else
+  ! Both kinds are there in `mpi`.
+  call MPI_Status_f2f08(status, new_status, ierror)
+  OK(ierror)
+  CHECK(new_status%MPI_SOURCE == 17)
+#endif
+  call MPI_Status_f082f(new_status, old_status, ierror)
   CHECK(old_status(MPI_SOURCE) == 17 .and. old_status(MPI_TAG) == 18)
-  call MPI_Status_f2f08(old_status, new_status)
+  new_status%MPI_TAG = -1
+  call MPI_Status_f2f08(old_status, new_status, ierror)
+  CHECK(new_status%MPI_TAG == 18)
+#if defined(F08)
   call MPI_Get_count(new_status, MPI_INTEGER, count)
+#else
+  call MPI_Get_count(old_status, MPI_INTEGER, count, ierror)
+#endif
   CHECK(count == 23)
 #endif
 

@@ -73,7 +73,12 @@ program sections
   every = MPI_REQUEST_NULL
   call MPI_Irecv(result(2), 1, MPI_INTEGER, other, 4, MPI_COMM_WORLD, every(4))
   call MPI_Send(rank, 1, MPI_INTEGER, other, 4, MPI_COMM_WORLD)
+#if defined(ELSEWHERE)
+  ! Not all libraries have the standard's names.
+  call MPI_Waitany(2, every(2::2), which, status)
+#else
   call MPI_Waitany(count=2, array_of_requests=every(2::2), index=which, status=status)
+#endif
   CHECK(which == 2 .and. result(2) == other .and. every(4) == MPI_REQUEST_NULL)
   call MPI_Comm_group(MPI_COMM_WORLD, everybody)
   call MPI_Group_range_incl(everybody, 1, reshape([1, 0, -1], [3, 1]), reversed)
@@ -153,17 +158,110 @@ program sections
   end if
   call MPI_Type_free(gaps)
 
-  ! Assumed shape passes through.
+  call elsewhere()
+
+  ! Assumed shape passes through, and assumed size.
   call pass(matrix(1:4:3, :))
+  call litter(8)
+  call unallocated()
+  call sized(matrix(:, 2))
   call MPI_Finalize()
   if (rank == 0) print '(a)', 'sections: right'
 
 contains
 
+  ! Every other element, in calls of other chapters.
+  subroutine elsewhere()
+    integer, asynchronous :: from(8), into(8)
+    integer(kind=MPI_ADDRESS_KIND), parameter :: nothing = 0
+    type(MPI_Request) :: request
+    from = [(10 * rank + i, i = 1, 8)]
+    into = -1
+    call MPI_Gather(from(2::4), 2, MPI_INTEGER, into(8:1:-2), 2, MPI_INTEGER, 1, MPI_COMM_WORLD)
+    CHECK(all(into(2::2) == merge([16, 12, 6, 2], -1, rank == 1)) .and. all(into(1::2) == -1))
+    into = -1
+    call MPI_Scatterv(from(1::2), [1, 2], [3, 0], MPI_INTEGER, into(2::2), 1 + rank, MPI_INTEGER, 0, MPI_COMM_WORLD)
+    CHECK(into(2) == merge(7, 1, rank == 0) .and. into(4) == merge(-1, 3, rank == 0) .and. all(into(1::2) == -1))
+    into = -1
+    call MPI_Exscan(from(1::3), into(1::3), 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+    CHECK(rank == 0 .or. all(into == [1, -1, -1, 4, -1, -1, 7, -1]))
+    into = -1
+    call MPI_Ibcast(from(8 - rank:1:-1), 1, MPI_INTEGER, 0, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    CHECK(from(8 - rank) == 8)
+    call MPI_Isendrecv(from(1:5:2), 3, MPI_INTEGER, other, 1, into(6:1:-2), 3, MPI_INTEGER, other, 1, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    CHECK(all(into == [-1, 10 * other + 5, -1, 10 * other + 3, -1, 10 * other + 1, -1, -1]))
+    into = -1
+    call MPI_Win_create(into, 32_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win)
+    call MPI_Win_lock_all(0, win)
+    call MPI_Rput(from(1:4:3), 2, MPI_INTEGER, other, nothing, 2, MPI_INTEGER, win, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call MPI_Win_unlock_all(win)
+    call MPI_Win_free(win)
+    CHECK(all(into == [10 * other + 1, 10 * other + 4, -1, -1, -1, -1, -1, -1]))
+
+    call MPI_Igather(from(1::2), 2, MPI_INTEGER, into, 2, MPI_INTEGER, 0, MPI_COMM_WORLD, request, ierror)
+    CHECK(is_refused('MPI_Igather: sendbuf is an array section'))
+    call MPI_Allgather_init(from, 2, MPI_INTEGER, into(1::2), 2, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
+    CHECK(is_refused('MPI_Allgather_init: recvbuf is an array section'))
+    call MPI_Psend_init(from(1::2), 2, 2_MPI_COUNT_KIND, MPI_INTEGER, other, 1, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
+    CHECK(is_refused('MPI_Psend_init'))
+    call MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, win)
+    call MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN)
+    call MPI_Win_attach(win, into(1::2), 16_MPI_ADDRESS_KIND, ierror)
+    CHECK(is_refused('MPI_Win_attach: base is an array section'))
+    call MPI_Win_free(win)
+  end subroutine
+
+  ! An array that is allocated where it is looked at only.
+  subroutine unallocated()
+    integer, allocatable, asynchronous :: all_of(:), of_root(:, :)
+    integer, asynchronous :: own(2)
+    type(MPI_Request) :: request
+    if (rank == 0) allocate(all_of(4), of_root(2, 2))
+    own = [10 * rank + 1, 10 * rank + 2]
+    call MPI_Gather(own, 2, MPI_INTEGER, all_of, 2, MPI_INTEGER, 0, MPI_COMM_WORLD)
+    if (rank == 0) then
+      CHECK(all(all_of == [1, 2, 11, 12]))
+      of_root = reshape([5, 6, 7, 8], [2, 2])
+    end if
+    call MPI_Scatter(of_root, 2, MPI_INTEGER, own, 2, MPI_INTEGER, 0, MPI_COMM_WORLD)
+    CHECK(all(own == [5, 6] + 2 * rank))
+    call MPI_Igather(own, 2, MPI_INTEGER, of_root, 2, MPI_INTEGER, 0, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    if (rank == 0) then
+      CHECK(all(of_root == reshape([5, 6, 7, 8], [2, 2])))
+    end if
+  end subroutine
+
+  ! What was on the stack before is not 0.
+  recursive subroutine litter(depth)
+    integer, intent(in) :: depth
+    integer, volatile :: words(64)
+    words = depth + 3
+    if (depth > 0) call litter(depth - 1)
+  end subroutine
+
+  ! The last call, with a sentence that begins so.
+  logical function is_refused(beginning)
+    character(len=*), intent(in) :: beginning
+    call MPI_Error_class(ierror, class)
+    call MPI_Error_string(ierror, sentence, length)
+    is_refused = class == MPI_ERR_BUFFER .and. index(sentence, beginning) == 1
+  end function
+
   integer function count_of(cubes)
     integer, intent(in) :: cubes(:, :, :)
     count_of = int(size(cubes)) - int(sum(merge(1, 0, cubes == -1)))
   end function
+
+  subroutine sized(part)
+    real, intent(inout) :: part(2, *)
+    real :: sums(2, 2)
+    call MPI_Allreduce(part, sums, 4, MPI_REAL, MPI_SUM, MPI_COMM_WORLD)
+    CHECK(all(sums == 2 * part(:, 1:2) + merge(100, -100, rank == 0)))
+  end subroutine
 
   subroutine pass(part)
     real, intent(inout) :: part(:, :)

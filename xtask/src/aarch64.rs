@@ -12,7 +12,7 @@ use crate::{
     mpi::Mpi,
     packages::{self, Package, Proof},
     process::Job,
-    project::{Fallible, Project, QUICKLY},
+    project::{Fallible, Project},
     tally::Tally,
 };
 
@@ -67,11 +67,12 @@ pub(crate) fn command(project: &Project, may_install: bool) -> Fallible<bool> {
         let _ = Job::new("rustup").args(["target", "add", TARGET]).limit(300).run();
     }
     if has_target() {
+        // A crate's build script links something small for that processor.
+        packages::ensure_of(project, &[PACKAGES], &|_| true, may_install);
         tally.test("cargo check for aarch64", || {
             let arguments = ["check", "--quiet", "--workspace", "--exclude", "xtask", "--all-targets"];
             cargo(project, &arguments, &folder).env("RUSTFLAGS", "-D warnings").succeed().map(drop)
         });
-        packages::ensure_of(project, &[PACKAGES], &|_| true, may_install);
         run_programs(project, &folder, &mut tally);
     } else {
         tally.not_run(1, format!("cargo check for aarch64: rustup target add {TARGET}"));
@@ -86,7 +87,7 @@ fn has_target() -> bool {
 
 /// Cargo for aarch64, in a folder of its own.
 fn cargo(project: &Project, arguments: &[&str], folder: &Path) -> Job {
-    let job = project.cargo(arguments).args(QUICKLY).args(["--target", TARGET, "--target-dir"]).arg(folder);
+    let job = project.cargo(arguments).args(["--target", TARGET, "--target-dir"]).arg(folder);
     job.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", COMPILER)
 }
 

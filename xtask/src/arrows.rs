@@ -31,8 +31,8 @@ const ORDERED: [&str; 2] = ["posthaste-core", "posthaste-abi"];
 /// The crates in which the files of a room have an order, too, that of the `mod` lines in the room's `mod.rs`.
 const ORDERED_INSIDE: [&str; 1] = ["posthaste-abi"];
 
-/// What the launcher may use of posthaste-core.
-const LAUNCH_ROOMS: &[&str] = &["config", "explain", "trace"];
+/// What the launcher may use of posthaste-core: `meeting` for the names server alone.
+const LAUNCH_ROOMS: &[&str] = &["config", "explain", "trace", "meeting"];
 
 /// What the typed API may use of posthaste-core: what carries a borrow, and what shows nobody's memory. Not `datatype`, whose
 /// segments have no lifetime, nor the rooms where they are under way.

@@ -21,6 +21,7 @@ use crate::{
     forced, install, machine,
     measured::{LIMIT, Measured, Row},
     mpi::Mpi,
+    networked,
     process::Job,
     project::{Fallible, Project, up_to_date},
     rows,
@@ -32,8 +33,8 @@ pub(crate) struct Options {
     /// Also measure MPICH, Intel MPI and Open MPI
     #[arg(long)]
     rivals: bool,
-    /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, modes, queues, threads, pair, crowd,
-    /// rma, startup, idle, datatypes, tcp, mixed, copies, async, spawn, faults
+    /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, modes, queues, threads, pair, crowd, coll,
+    /// rma, startup, idle, datatypes, tcp, mixed, copies, async, spawn, faults, bindings, hosts
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// How many rounds must be kept
@@ -54,7 +55,7 @@ pub(crate) struct Options {
     realtime: bool,
 }
 
-const GROUPS: [&str; 20] = [
+const GROUPS: [&str; 22] = [
     "latency",
     "bandwidth",
     "rate",
@@ -75,9 +76,12 @@ const GROUPS: [&str; 20] = [
     "async",
     "spawn",
     "faults",
+    "bindings",
+    "hosts",
 ];
 /// What is compiled for everybody.
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 13] = [
+    "hosts",
     "pt2pt",
     "modes",
     "queues",
@@ -96,7 +100,7 @@ const PROGRAMS: [&str; 12] = [
 const REALTIME: [&str; 3] = ["chrt", "-r", "10"];
 const CROWDS: [usize; 4] = [4, 8, 16, 32];
 /// Groups that are measured only when they are asked for: they take many minutes.
-const LONG: [&str; 1] = ["coll"];
+const LONG: [&str; 2] = ["coll", "hosts"];
 const STARTED: [usize; 3] = [2, 16, 64];
 const AGREED: [usize; 3] = [2, 8, 16];
 /// By how much the hand-off may differ between the turns of one round.
@@ -104,6 +108,7 @@ const MAY_WANDER: f64 = 2.0;
 
 /// What one run of the command works with.
 pub(crate) struct Plan {
+    project: Project,
     contenders: Vec<Mpi>,
     groups: Vec<&'static str>,
     raw: PathBuf,
@@ -208,11 +213,15 @@ impl Plan {
             let build = ["build", "--release", "--quiet", "-p", "posthaste", "--example", "awaits"];
             project.cargo(&build).succeed()?;
         }
+        if groups.contains(&"bindings") && !options.without_us {
+            bindings(project, &programs.join("abi"))?;
+        }
         let raw = programs.join("raw");
         if !up_to_date(&raw, &[source.join("raw.c")]) {
             Job::new("cc").args(["-O2", "-o"]).arg(&raw).arg(source.join("raw.c")).succeed()?;
         }
         Ok(Self {
+            project: project.clone(),
             contenders,
             groups,
             raw,
@@ -233,7 +242,7 @@ impl Plan {
         if let Part::Startup(ranks) = part {
             self.forks(ranks, measured)?;
         }
-        if let Part::Tcp = part {
+        if let Part::Tcp | Part::WindowsOverTcp = part {
             measured.take(LIMIT, &self.raw("sockets").succeed()?.stdout);
         }
         if let Part::Pair("idle") = part {
@@ -244,6 +253,10 @@ impl Plan {
         }
         if let Part::Forced(band) = part {
             handoffs.extend(band.in_turns(self, measured)?);
+        }
+        if let Part::Hosts(at) = part {
+            networked::in_turns(self, &self.project, networked::HOSTS[at], measured)?;
+            handoffs.push(self.handoff()?);
         }
         for mpi in self.contenders.iter().filter(|mpi| part.concerns(mpi)) {
             if let Err(complaint) = part.run(self, mpi, measured) {
@@ -273,8 +286,13 @@ impl Plan {
                 "pair" => parts.push(Part::Ranks("coll", 2)),
                 "crowd" => parts.extend(CROWDS.map(|ranks| Part::Ranks("coll", ranks))),
                 "coll" => parts.extend(rows::SIZED.map(|ranks| Part::Ranks("sizes", ranks))),
-                "rma" => parts.extend([2, 8, 16].map(|ranks| Part::Ranks("rma", ranks))),
+                "rma" => {
+                    parts.extend([2, 8, 16].map(|ranks| Part::Ranks("rma", ranks)));
+                    parts.push(Part::WindowsOverTcp);
+                }
                 "spawn" => parts.push(Part::Spawn),
+                "bindings" => parts.push(Part::Bindings),
+                "hosts" => parts.extend((0..networked::HOSTS.len()).map(Part::Hosts)),
                 "faults" => parts.extend(AGREED.map(|ranks| Part::Ranks("agree", ranks))),
                 "startup" => parts.extend(STARTED.map(Part::Startup)),
                 "modes" => parts.push(Part::Program("modes")),
@@ -345,8 +363,8 @@ impl Plan {
              \"to limit\" is value / limit; \"to rivals\" is how many times as good as the best rival\n"
         );
         println!("{heading}");
-        let sizes = rows::of_sizes();
-        let all = rows::ROWS.iter().chain(rows::SHAPES.as_flattened()).chain(&sizes);
+        let (sizes, hosts) = (rows::of_sizes(), networked::rows());
+        let all = rows::ROWS.iter().chain(rows::SHAPES.as_flattened()).chain(&sizes).chain(&hosts);
         let wanted: Vec<Row> = all.filter(|row| self.groups.contains(&row.group)).copied().collect();
         let mut table = if wanted.is_empty() { String::new() } else { kept.table(&wanted, &names) };
         if self.groups.contains(&"copies") {
@@ -365,7 +383,8 @@ impl Plan {
             .map_err(|e| format!("can't write {}: {e}", report.display()))
     }
 
-    fn program(&self, mpi: &Mpi, name: &str) -> PathBuf {
+    /// A program as it is built for an implementation.
+    pub(crate) fn program(&self, mpi: &Mpi, name: &str) -> PathBuf {
         self.programs.join(mpi.flavour).join(name)
     }
 }
@@ -391,14 +410,40 @@ enum Part {
     Types(usize),
     /// Two bound ranks over TCP on this machine.
     Tcp,
+    /// The same with a window.
+    WindowsOverTcp,
     /// Two ranks in shared memory, alone and beside one that is reached by TCP; posthaste only.
     Mixed,
     /// What awaiting costs in the Rust API; posthaste only.
     Async,
+    /// What the other bindings for C and Fortran cost, in turns in one process; posthaste only.
+    Bindings,
+    /// Several hosts, of which all take their turns.
+    Hosts(usize),
     /// Long messages of some sizes, in all ways that settings force.
     Copies(Band),
     /// The same of more sizes, for the comparison with the automatic choice alone.
     Forced(forced::Band),
+}
+
+/// The libraries of `bindings`: name, compiler in the staged installation, and options. The first one is what others are compared with.
+const BINDINGS: [(&str, &str, &[&str]); 3] = [
+    ("standard", "bin/mpicc", &[]),
+    ("mpich", "mpich/bin/mpicc", &[]),
+    ("fortran", "bin/mpicc", &["-DFORTRAN", "-lmpifort_abi"]),
+];
+
+/// Builds them, and the program that loads them.
+fn bindings(project: &Project, folder: &Path) -> Fallible {
+    let source = project.root.join("bench/bindings.c");
+    let program = Job::new("cc").args(["-O2", "-DPROGRAM", "-o"]).arg(folder.join("bindings"));
+    program.arg(&source).arg("-ldl").succeed()?;
+    for (name, compiler, options) in BINDINGS {
+        let job = Job::new(project.stage.join(compiler)).args(["-O2", "-shared", "-fPIC"]);
+        let job = job.arg(format!("-DBINDING=\"{name}\"")).arg("-o").arg(folder.join(format!("{name}.so")));
+        job.arg(&source).args(options).succeed()?;
+    }
+    Ok(())
 }
 
 /// What makes everybody use TCP on one machine; each ignores what is meant for the others.
@@ -414,6 +459,10 @@ const OVER_TCP: [(&str, &str); 10] = [
     ("OMPI_MCA_btl", "tcp,self"),
     ("OMPI_MCA_btl_tcp_if_include", "lo"),
 ];
+
+fn over_tcp(job: Job) -> Job {
+    OVER_TCP.iter().fold(job, |job, (name, value)| job.env(name, value))
+}
 
 /// Two ranks on a node that are bound to CPUs and spin, and perhaps a third one that is reached by TCP and sleeps
 /// between the batches. It needs no CPU meanwhile, so all are assured that there are CPUs enough: three ranks on two CPUs
@@ -433,15 +482,15 @@ fn beside_a_peer(mpi: &Mpi, program: &Path, words: &str, has_peer: bool) -> Job 
 impl Part {
     fn concerns(self, mpi: &Mpi) -> bool {
         match self {
-            Self::Mixed | Self::Async => mpi.name == "posthaste",
-            Self::Copies(_) | Self::Forced(_) => false, // these take their turns way by way
+            Self::Mixed | Self::Async | Self::Bindings => mpi.name == "posthaste",
+            Self::Copies(_) | Self::Forced(_) | Self::Hosts(_) => false, // these take their turns themselves
             _ => true,
         }
     }
 
     fn run(self, plan: &Plan, mpi: &Mpi, measured: &mut Measured) -> Fallible {
         match self {
-            Self::Limits | Self::Copies(_) | Self::Forced(_) => {}
+            Self::Limits | Self::Copies(_) | Self::Forced(_) | Self::Hosts(_) => {}
             Self::Pair(group) => {
                 let outcome = plan.bound_pair(mpi, "pt2pt", &[]).arg(group).succeed()?;
                 measured.take(mpi.name, &outcome.stdout);
@@ -467,8 +516,6 @@ impl Part {
                 measured.take(mpi.name, &job.succeed()?.stdout);
             }
             Self::Tcp => {
-                let over_tcp =
-                    |job: Job| OVER_TCP.iter().fold(job, |job, (name, value)| job.env(name, value));
                 let job = over_tcp(plan.bound_pair(mpi, "pt2pt", &[])).args(["latency", "rate", "bandwidth"]);
                 measured.take_as("tcp_", mpi.name, &job.limit(120).succeed()?.stdout);
                 if mpi.name == "posthaste" {
@@ -476,6 +523,11 @@ impl Part {
                     let job = job.env("POSTHASTE_YIELD_US", "0").arg("latency");
                     measured.take_as("tcp_asleep_", mpi.name, &job.limit(120).succeed()?.stdout);
                 }
+            }
+            Self::WindowsOverTcp => {
+                let job = over_tcp(plan.bound_pair(mpi, "rma", &[])).env("POSTHASTE_MAP_WINDOWS", "0");
+                let job = job.env("POSTHASTE_WINDOW_TRANSPORT", "0").arg("over");
+                measured.take_as("tcp_", mpi.name, &job.limit(120).succeed()?.stdout);
             }
             Self::Mixed => {
                 let program = plan.program(mpi, "pt2pt");
@@ -495,6 +547,12 @@ impl Part {
                     let job = plan.bound_pair(mpi, "handlers", &[]).arg(what);
                     measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
                 }
+            }
+            Self::Bindings => {
+                let program = plan.program(mpi, "bindings");
+                let libraries = BINDINGS.map(|(name, ..)| program.with_file_name(format!("{name}.so")));
+                let job = plan.ranks(mpi.mpiexec(1, true), 1).arg(program).args(libraries);
+                measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
             }
             Self::Spawn => {
                 // Not bound: a launcher that binds may not start more.
@@ -529,4 +587,18 @@ fn handoff_in(output: &str) -> Option<f64> {
     output
         .lines()
         .find_map(|line| line.strip_prefix("result handoff ")?.split_whitespace().next()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_every_group() {
+        let command = Options::augment_args(clap::Command::new("bench"));
+        let only = command.get_arguments().find(|argument| argument.get_id() == "only").expect("it is there");
+        let help = only.get_help().expect("it is documented").to_string();
+        let named: Vec<&str> = help.split([',', ' ', '\n']).collect();
+        assert!(GROUPS.iter().all(|group| named.contains(group)), "{help}");
+    }
 }

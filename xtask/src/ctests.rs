@@ -12,6 +12,7 @@
 //! // says: TEXT          the output must contain this, may be repeated
 //! // alone               run without mpiexec as well, as a singleton
 //! // only: posthaste     not a test for other implementations
+//! // cpus: 2             all ranks share so many CPUs, or as many as there are
 //! // of memory           a test of what only shared memory does
 //! // not over libfabric: WHY
 //! ```
@@ -33,10 +34,13 @@ use crate::{
 
 const OPTIONS: [&str; 6] = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror"];
 
+/// Tests that nothing else may run beside: they count how often ranks lose a CPU.
+pub(crate) const BY_ITSELF: [&str; 1] = ["coll_switches"];
+
 /// The plug-in in `examples`, and tests that are run over it.
 const PLUGIN: &str = "libposthaste_unix.so";
 /// Tests that are run over TCP and libfabric side by side.
-const BY_BOTH: [&str; 9] = [
+const BY_BOTH: [&str; 16] = [
     "ring",
     "modes",
     "matrix",
@@ -46,22 +50,38 @@ const BY_BOTH: [&str; 9] = [
     "win_attended",
     "win_counters",
     "win_dynamic",
+    "win_local",
+    "win_objects",
+    "win_order",
+    "win_put_get",
+    "win_random",
+    "win_requests",
+    "win_types",
 ];
-const BY_PLUGIN: [&str; 10] = [
+const BY_PLUGIN: [&str; 19] = [
     "ring",
     "modes",
     "matrix",
     "pt2pt_order",
     "reductions",
     "wakeups",
+    "win_all_ops",
+    "win_asserts",
     "win_attended",
     "win_counters",
     "win_dynamic",
+    "win_local",
+    "win_mixed",
+    "win_objects",
+    "win_order",
     "win_put_get",
+    "win_random",
+    "win_requests",
+    "win_types",
 ];
 
 /// Tests that are run as if several threads called, with a real lock and a VCI for each communicator.
-const IN_VCIS: [&str; 14] = [
+const IN_VCIS: [&str; 15] = [
     "comms",
     "partitioned",
     "bsend",
@@ -75,6 +95,7 @@ const IN_VCIS: [&str; 14] = [
     "win_attended",
     "win_counters",
     "win_dynamic",
+    "win_random",
     "win_requests",
 ];
 
@@ -117,6 +138,12 @@ const BY_DEVICE: [&str; 25] = [
 /// by TCP alone, over which the tests have run already.
 const BY_ONE_LINK: [&str; 2] = ["large_messages", "matrix"];
 
+/// How the names of tests begin whose matter is what becomes of data, by whatever it comes: of the networks, they run over TCP alone.
+const BY_ONE_NETWORK: [&str; 5] = ["matrix", "reductions", "same_bits", "type_", "win_counters_kinds"];
+
+/// Enough ranks for whatever a method does with more than one peer.
+const SEVERAL: usize = 4;
+
 /// The folder of tests whose message buffers lie on a device.
 const ON_DEVICE: &str = "c-tests-on-device";
 
@@ -133,6 +160,8 @@ pub(crate) struct Wishes {
     says: Vec<String>,
     alone: bool,
     only: Option<String>,
+    /// So many CPUs for all ranks together, or fewer on a machine that has no more.
+    cpus: Option<usize>,
     is_of_memory: bool,
     not_over_libfabric: bool,
 }
@@ -212,13 +241,13 @@ pub(crate) fn run_some(project: &Project, mpi: &Mpi, names: &[&str], tally: &mut
 pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> Fallible {
     run(project, mpi, "", Over::Tcp, tally)?;
     match Over::Fabric.can_be_used(project) {
-        Ok(()) => run(project, mpi, "", Over::Fabric, tally)?,
+        Ok(()) => run_those(project, mpi, depends_on_network, Over::Fabric, tally)?,
         Err(why) => {
             tally.not_run(files(&project.root.join("tests/c"), "c").len(), format!("c over libfabric: {why}"))
         }
     }
     run_those(project, mpi, |name| !BY_ONE_LINK.contains(&name), Over::Hosts, tally)?;
-    run(project, mpi, "", Over::Links, tally)?;
+    run_those(project, mpi, depends_on_network, Over::Links, tally)?;
     if Over::Both.can_be_used(project).is_ok() {
         for filter in BY_BOTH {
             run(project, mpi, filter, Over::Both, tally)?;
@@ -238,6 +267,10 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> F
         run(project, mpi, filter, Over::Plugin, tally)?;
     }
     Ok(())
+}
+
+fn depends_on_network(name: &str) -> bool {
+    !BY_ONE_NETWORK.iter().any(|begin| name.starts_with(begin))
 }
 
 /// Compiles the plug-in in `examples` as its users would.
@@ -312,13 +345,14 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
         Ok(()) => passed += 1,
         Err(complaint) => complaints.push(complaint),
     };
-    for &ranks in wishes.ranks.iter().filter(|ranks| over.takes_one_rank() || **ranks > 1) {
+    let numbers = over.numbers(&wishes.ranks);
+    for &ranks in &numbers {
         count(over.start(&wishes, mpi, ranks, program).run());
     }
     if wishes.alone && over == Over::Own {
         count(wishes.prepare(mpi.alone(program)).run());
     }
-    let shown = format!("{name} with {} ranks", wishes.shown_ranks());
+    let shown = format!("{name} with {} ranks", wishes.shown(&numbers, over));
     tally.counted(&shown, passed, complaints.len(), start.elapsed(), &complaints.join("\n"));
 }
 
@@ -326,6 +360,17 @@ impl Over {
     /// Whether a rank without others says anything about it.
     fn takes_one_rank(self) -> bool {
         matches!(self, Self::Own | Self::Device)
+    }
+
+    /// With how many ranks a test runs of those numbers that it asks for. What depends on the number shows in the node, over TCP
+    /// and on two hosts; over the others, what depends on the way.
+    fn numbers(self, asked: &[usize]) -> Vec<usize> {
+        let several = || asked.iter().copied().filter(|ranks| *ranks > 1);
+        match self {
+            Self::Own | Self::Device => asked.to_vec(),
+            Self::Tcp | Self::Hosts => several().collect(),
+            _ => several().filter(|ranks| *ranks <= SEVERAL).max().or(several().min()).into_iter().collect(),
+        }
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -385,8 +430,31 @@ impl Over {
         } else {
             job
         };
-        wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program))
+        let job = wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program));
+        match wishes.cpus {
+            Some(cpus) => job.under(&["taskset", "-c", &cpus_of_this_process(cpus)]),
+            None => job,
+        }
     }
+}
+
+/// The first so many CPUs that this process may use, as a list.
+pub(crate) fn cpus_of_this_process(most: usize) -> String {
+    let status = fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("0");
+    first_cpus(list.trim(), most)
+}
+
+/// The first numbers of a list such as `0-3,8`.
+fn first_cpus(list: &str, most: usize) -> String {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.parse().unwrap_or(0), last.parse().unwrap_or(0));
+        first..=last
+    };
+    let cpus: Vec<String> =
+        list.split(',').flat_map(range).take(most).map(|cpu: u32| cpu.to_string()).collect();
+    cpus.join(",")
 }
 
 impl Wishes {
@@ -421,6 +489,7 @@ impl Wishes {
                 "of memory" => wishes.is_of_memory = true,
                 "not over libfabric" => wishes.not_over_libfabric = true,
                 "only" => wishes.only = Some(value.into()),
+                "cpus" => wishes.cpus = Some(number(value)?),
                 _ => {}
             }
         }
@@ -455,9 +524,9 @@ impl Wishes {
         Err(format!("{problem}\n{}", outcome.complaint()).trim_start().into())
     }
 
-    fn shown_ranks(&self) -> String {
-        let mut shown: Vec<String> = self.ranks.iter().map(usize::to_string).collect();
-        if self.alone {
+    fn shown(&self, numbers: &[usize], over: Over) -> String {
+        let mut shown: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        if self.alone && over == Over::Own {
             shown.push("no mpiexec".into());
         }
         shown.join(", ")
@@ -477,10 +546,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn other_ways_run_with_one_number_of_ranks() {
+        let asked = [1, 2, 3, 5, 8];
+        assert_eq!(
+            (Over::Own.numbers(&asked), Over::Tcp.numbers(&asked)),
+            (asked.to_vec(), vec![2, 3, 5, 8])
+        );
+        assert_eq!((Over::Links.numbers(&asked), Over::Links.numbers(&[1, 8, 5])), (vec![3], vec![5]));
+        assert!(Over::Vcis.numbers(&[1]).is_empty());
+    }
+
+    #[test]
     fn wishes_are_read() {
         let text = "// ranks: 1 3\n// env: A=b=c\n// exit: 7\n// says: hello: you\n// options: -fA -fB\n// alone\nint main(){}\n";
         let wishes = Wishes::parse(text).unwrap();
         assert_eq!(wishes.ranks, [1, 3]);
+        assert_eq!(Wishes::parse("// cpus: 2\n").unwrap().cpus, Some(2));
+        assert_eq!(
+            (first_cpus("0-3,8", 2), first_cpus("5", 2), first_cpus("1,3-9", 4)),
+            ("0,1".into(), "5".into(), "1,3,4,5".into())
+        );
         assert_eq!(wishes.environment, [("A".to_owned(), "b=c".to_owned())]);
         assert_eq!((wishes.exit, wishes.timeout, wishes.alone), (Some(7), 60, true));
         assert_eq!(wishes.says, ["hello: you"]);

@@ -9,6 +9,7 @@ mod check;
 mod crates;
 mod debian;
 mod licences;
+mod module_file;
 mod wheel;
 
 use std::{
@@ -69,6 +70,12 @@ fn tree(project: &Project, folder: &Path) -> Fallible<PathBuf> {
     fs::create_dir_all(&about).map_err(|e| format!("{}: {e}", about.display()))?;
     for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
         copy(&project.root.join(name), &about.join(name))?;
+    }
+    let pages = about.join("docs");
+    fs::create_dir_all(&pages).map_err(|e| format!("{}: {e}", pages.display()))?;
+    let all = fs::read_dir(project.root.join("docs")).map_err(|e| format!("docs: {e}"))?;
+    for page in all.flatten() {
+        copy(&page.path(), &pages.join(page.file_name()))?;
     }
     licences::write(project, &about.join("third-party-licences.txt"))?;
     licences::of_standard_library(&about.join("rust-standard-library.html"))?;

@@ -26,9 +26,11 @@ struct Bench<'a> {
     survive: std::path::PathBuf,
     win_lost: std::path::PathBuf,
     win_made: std::path::PathBuf,
+    win_streamed: std::path::PathBuf,
     ulfm_lost: std::path::PathBuf,
     inter_lost: std::path::PathBuf,
     stopped: std::path::PathBuf,
+    busy: std::path::PathBuf,
     no_peer_copy: std::path::PathBuf,
     sizes: std::path::PathBuf,
     order: std::path::PathBuf,
@@ -51,6 +53,11 @@ const WAYS: [Way; 3] = [
     Way { name: " over TCP", options: &[], settings: &[("POSTHASTE_METHODS", "tcp")] },
     Way { name: " on two hosts", options: &["-launcher", "fork", "-hosts", "a,b"], settings: &[] },
 ];
+const FOUR_HOSTS: Way = Way {
+    name: " on one of four hosts",
+    options: &["-launcher", "fork", "-hosts", "a:1,b:1,c:1,d:1"],
+    settings: &[],
+};
 const OWN: Way = Way { name: "", options: &[], settings: &[] };
 
 /// What a faulty job must look like from outside.
@@ -156,6 +163,12 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             bench.a_host_that_is_lost(project, hosts, ranks, left)
         });
     }
+    for (lost, way) in [("rank", WAYS[1]), ("rank", FOUR_HOSTS), ("host", FOUR_HOSTS)] {
+        tally.test(
+            &format!("faults: a {lost}{} that nobody had talked to is lost, and heard of", way.name),
+            || bench.unheard(project, lost, way),
+        );
+    }
     for (ranks, maps) in [(2, "1"), (3, "1"), (3, "0"), (4, "0")] {
         let name =
             format!("faults: {ranks} ranks of which one is killed in epochs of windows, mapped: {maps}");
@@ -176,6 +189,34 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             bench.survivors(&bench.win_made, ranks, OWN, &[("POSTHASTE_MAP_WINDOWS", maps)]).map(drop)
         });
     }
+    for (flavor, ranks) in [
+        ("create", 3),
+        ("heap", 2),
+        ("heap", 4),
+        ("allocate", 3),
+        ("shared", 4),
+        ("dynamic", 2),
+        ("dynamic", 4),
+    ] {
+        tally
+            .test(&format!("faults: a rank of {ranks} is killed that streams to a window, {flavor}"), || {
+                bench.streamed(flavor, ranks, OWN, false)
+            });
+    }
+    for (flavor, way) in
+        ["create", "allocate", "dynamic"].iter().flat_map(|f| WAYS[1..].iter().map(move |way| (f, way)))
+    {
+        tally.test(
+            &format!("faults: a rank of 3 is killed that streams to a window, {flavor},{}", way.name),
+            || bench.streamed(flavor, 3, *way, false),
+        );
+    }
+    for flavor in ["heap", "allocate", "shared"] {
+        tally.test(
+            &format!("faults: a rank is killed with the lock of elements of a window, {flavor}"),
+            || bench.streamed(flavor, 4, OWN, true),
+        );
+    }
     for (when, name) in [
         ("revoke", "before a communicator is revoked"),
         ("agree", "inside an agreement"),
@@ -193,7 +234,9 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             tally.test(&name, || bench.between_jobs(how, way));
         }
         let name = format!("faults: a rank{} that is stopped for 6 s is not lost", way.name);
-        tally.test(&name, || bench.is_stopped(way));
+        tally.test(&name, || bench.nobody_is_lost(&bench.stopped, 4, way));
+        let name = format!("faults: ranks{} that compute for 6 s on a loaded machine are not lost", way.name);
+        tally.test(&name, || bench.nobody_is_lost(&bench.busy, 6, way));
     }
     for (example, arguments, says) in [
         ("example_bag_of_tasks", &["2"][..], "right, 2 workers lost"),
@@ -253,9 +296,11 @@ impl<'a> Bench<'a> {
             survive: ctests::helper(project, mpi, "fault", "survive")?,
             win_lost: ctests::helper(project, mpi, "fault", "win_lost")?,
             win_made: ctests::helper(project, mpi, "fault", "win_made")?,
+            win_streamed: ctests::helper(project, mpi, "fault", "win_streamed")?,
             ulfm_lost: ctests::helper(project, mpi, "fault", "ulfm_lost")?,
             inter_lost: ctests::helper(project, mpi, "fault", "inter_lost")?,
             stopped: ctests::helper(project, mpi, "fault", "stopped")?,
+            busy: ctests::helper(project, mpi, "fault", "busy")?,
             no_peer_copy: ctests::helper(project, mpi, "fault", "no_peer_copy")?,
             sizes: ctests::helper(project, mpi, "", "pt2pt_sizes")?,
             order: ctests::helper(project, mpi, "", "pt2pt_order")?,
@@ -316,27 +361,36 @@ impl<'a> Bench<'a> {
         way: Way,
         settings: &[(&str, &str)],
     ) -> Fallible<String> {
+        let timed: &[&str] = if ranks == 3 { &["timed"] } else { &[] };
+        self.those_who_go_on(ranks, || {
+            let job = self.job_that_goes_on(ranks, way);
+            settings.iter().fold(job, |job, (name, value)| job.env(name, value)).arg(program).args(timed)
+        })
+    }
+
+    /// A rank is killed that streams to a window of some flavor; with a lock of elements, if `locked`.
+    fn streamed(&self, flavor: &str, ranks: usize, way: Way, locked: bool) -> Fallible {
+        let arguments: &[&str] = if locked { &[flavor, "70000", "locked"] } else { &[flavor, "70000"] };
+        let one_cpu = ctests::cpus_of_this_process(1);
+        self.those_who_go_on(ranks, || {
+            let job = self.job_that_goes_on(ranks, way).arg(&self.win_streamed).args(arguments);
+            if locked { job.under(&["taskset", "-c", &one_cpu]) } else { job }
+        })
+        .map(drop)
+    }
+
+    /// Rank 1 of the job is killed, all others go on. Who hears of it too late has some more chances, for machines are busy.
+    fn those_who_go_on(&self, ranks: usize, job: impl Fn() -> Job) -> Fallible<String> {
         let is_late = |outcome: &Fallible<String>| {
             outcome.as_ref().is_err_and(|complaint| complaint.contains("heard too late"))
         };
-        let once = || self.survivors_once(program, ranks, way, settings);
+        let once = || Self::who_goes_on(ranks, job());
         (0..2).map(|_| once()).find(|outcome| !is_late(outcome)).unwrap_or_else(once)
     }
 
-    fn survivors_once(
-        &self,
-        program: &Path,
-        ranks: usize,
-        way: Way,
-        settings: &[(&str, &str)],
-    ) -> Fallible<String> {
+    fn who_goes_on(ranks: usize, job: Job) -> Fallible<String> {
         let watch = Watch::begin();
-        let mut job = self.job_that_goes_on(ranks, way);
-        for (name, value) in settings {
-            job = job.env(name, value);
-        }
-        let timed: &[&str] = if ranks == 3 { &["timed"] } else { &[] };
-        let outcome = watch.mark(job).arg(program).args(timed).limit(60).run()?;
+        let outcome = watch.mark(job).limit(60).run()?;
         let went_on = outcome.stdout.matches("goes on").count();
         let named = outcome.stderr.contains("rank 1 (process ") && outcome.stderr.contains("SIGKILL");
         if outcome.code() != 137 || went_on != ranks - 1 || !named {
@@ -374,14 +428,14 @@ impl<'a> Bench<'a> {
         watch.nothing_left()
     }
 
-    /// Longer than a silent host would be given.
-    fn is_stopped(&self, way: Way) -> Fallible {
+    /// Ranks call nothing for longer than a silent host would be given, and than mpiexec would wait for an agent.
+    fn nobody_is_lost(&self, program: &Path, ranks: usize, way: Way) -> Fallible {
         let watch = Watch::begin();
-        let job = watch.mark(self.job_that_goes_on(4, way)).env("POSTHASTE_TCP_DEAD_S", "2");
-        let outcome = job.arg(&self.stopped).limit(60).succeed()?;
+        let job = watch.mark(self.job_that_goes_on(ranks, way)).env("POSTHASTE_TCP_DEAD_S", "2");
+        let outcome = job.arg(program).limit(90).succeed()?;
         match outcome.stdout.matches("goes on").count() {
-            4 => watch.nothing_left(),
-            n => Err(format!("{n} of 4 ranks go on\n{}", outcome.complaint())),
+            n if n == ranks => watch.nothing_left(),
+            n => Err(format!("{n} of {ranks} ranks go on\n{}", outcome.complaint())),
         }
     }
 
@@ -404,6 +458,23 @@ impl<'a> Bench<'a> {
             watch.nothing_left()?;
         }
         Ok(())
+    }
+
+    /// One of four ranks that have never talked to it is lost: the other three hear of it all the same.
+    fn unheard(&self, project: &Project, lost: &str, way: Way) -> Fallible {
+        let watch = Watch::begin();
+        let program = ctests::helper(project, self.mpi, "fault", "unheard")?;
+        let job = watch.mark(self.mpi.plain().arg("-continue-on-loss").args(way.options).args(["-n", "4"]));
+        let job = way.settings.iter().fold(job, |job, (name, value)| job.env(name, value));
+        let outcome = job.arg(&program).arg(lost).limit(60).run()?;
+        let code = if lost == "rank" { 137 } else { 1 };
+        if outcome.code() != code || outcome.stdout.matches("has heard of it").count() != 3 {
+            return Err(format!(
+                "exit code {code} and 3 ranks that hear of it were expected\n{}",
+                outcome.complaint()
+            ));
+        }
+        watch.nothing_left()
     }
 
     /// A host is lost, and the job is asked not to end: its ranks are lost to those of the others, which go on.
@@ -557,7 +628,10 @@ impl<'a> Bench<'a> {
     fn one_cpu(&self) -> Fallible {
         let watch = Watch::begin();
         let mpiexec = self.job(4).arg(&self.faulty).args(["busy", "3000"]);
-        watch.mark(mpiexec.under(&["taskset", "-c", &first_cpu()])).limit(30).succeed()?;
+        watch
+            .mark(mpiexec.under(&["taskset", "-c", &ctests::cpus_of_this_process(1)]))
+            .limit(30)
+            .succeed()?;
         watch.nothing_left()
     }
 
@@ -703,13 +777,6 @@ fn can_mount() -> bool {
         .args(["--mount", "sh", "-c", "mount -t tmpfs none /dev/shm"])
         .run()
         .is_ok_and(|o| o.ok())
-}
-
-/// The first CPU that this process may use.
-fn first_cpu() -> String {
-    let status = fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("0");
-    list.trim().split([',', '-']).next().unwrap_or("0").to_owned()
 }
 
 #[cfg(test)]

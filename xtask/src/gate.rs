@@ -7,12 +7,13 @@
 //! lines of a part stay together.
 
 mod checks;
+mod dependencies;
 
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, builds, conformance, ctests, demo, dist, face, faults, fortran, hangs, headers, hosts,
-    install, instructions, killed,
+    abi_check, arrows, bits, builds, coll_killed, conformance, ctests, delays, demo, dist, face, faults,
+    fortran, hangs, headers, hosts, install, instructions, killed,
     lanes::{self, Lane, Step},
     launchers, lost,
     mpi::Mpi,
@@ -63,13 +64,18 @@ pub(crate) const PARTS: &[Part] = &[
     part("doctests", |gate, tally| checks::doctests(&gate.project, tally)),
     part("loom", |gate, tally| checks::loom(&gate.project, tally)),
     part("doc", |gate, tally| checks::doc(&gate.project, tally)),
-    part("deny", |gate, tally| checks::deny(&gate.project, tally)),
+    part("dependencies", |gate, tally| {
+        tally.test("licences, sources and names of dependencies", || dependencies::check(&gate.project));
+    }),
     part("conformance", |gate, tally| {
         tally.test("docs/conformance.md says what is implemented", || conformance::check(&gate.project));
         tally.test("every function that makes a request has a test with a handler", || {
             conformance::check_requests(&gate.project)
         });
         tally.test("the routines of Fortran are those of the table", || fortran::check(&gate.project));
+        tally.test("every routine of Fortran is named in a test for each interface, or has a reason", || {
+            fortran::check_called(&gate.project)
+        });
     }),
     part("stage", |gate, tally| {
         tally.test(STAGED, || install::stage(&gate.project));
@@ -81,7 +87,10 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("builds", |gate, tally| builds::run(&gate.project, &gate.mpi, tally)),
     with_library("dist", |gate, tally| dist::check(&gate.project, tally)),
     with_library("c", |gate, tally| {
-        fallible(tally, |tally| ctests::run(&gate.project, &gate.mpi, "", ctests::Over::Own, tally));
+        fallible(tally, |tally| {
+            let wanted = |name: &str| !ctests::BY_ITSELF.contains(&name);
+            ctests::run_those(&gate.project, &gate.mpi, wanted, ctests::Over::Own, tally)
+        });
         show("      some of them on another processor, emulated, in ten minutes: cargo xtask aarch64");
     }),
     with_library("fortran", |gate, tally| fortran::tests(&gate.project, &gate.mpi, tally)),
@@ -91,7 +100,13 @@ pub(crate) const PARTS: &[Part] = &[
         faults::run(&gate.project, &gate.mpi, tally);
         lost::run(&gate.project, &gate.mpi, tally);
         killed::run(&gate.project, &gate.mpi, tally);
+        coll_killed::run(&gate.project, &gate.mpi, tally);
     }),
+    with_library("delays", |gate, tally| {
+        delays::run(&gate.project, &gate.mpi, tally);
+        ctests::run_some(&gate.project, &gate.mpi, &ctests::BY_ITSELF, tally);
+    }),
+    with_library("bits", |gate, tally| bits::run(&gate.project, &gate.mpi, tally)),
     with_library("shares", |gate, tally| shares::run(&gate.project, &gate.mpi, tally)),
     with_library("hangs", |gate, tally| hangs::run(&gate.project, &gate.mpi, tally)),
     with_library("launchers", |gate, tally| launchers::run(&gate.project, &gate.mpi, tally)),
@@ -103,12 +118,9 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("mpich", |gate, tally| mpich::run(&gate.project, tally)),
     with_library("rsmpi", |gate, tally| rsmpi::run(&gate.project, &gate.mpi, tally)),
     with_library("programs", |gate, tally| programs::run(&gate.project, tally)),
-    Part {
-        prepare: Some(|gate| drop(demo::build_rust(&gate.project))),
-        ..with_library("demo", |gate, tally| {
-            tally.test("the demo, short", || demo::run(&gate.project, &demo::Length::Short));
-        })
-    },
+    with_library("demo", |gate, tally| {
+        tally.test("the demo, short", || demo::run(&gate.project, &demo::Length::Short));
+    }),
     with_library("valgrind", |gate, tally| checks::valgrind(&gate.project, &gate.mpi, tally)),
     Part {
         prepare: Some(|gate| drop(races::build(&gate.project))),
@@ -128,19 +140,14 @@ const BUILDS: Step = Step {
         Lane::Run("fmt"),
         Lane::Run("arrows"),
         Lane::Run("conformance"),
+        Lane::Run("dependencies"),
         Lane::Run("clippy"),
         Lane::Run("doc"),
         Lane::Prepare("unit"),
         Lane::Prepare("races"),
     ],
     // A link of the library, or of a program with it, keeps one CPU busy for a minute.
-    behind: &[
-        Lane::Run("stage"),
-        Lane::Run("deny"),
-        Lane::Run("loom"),
-        Lane::Prepare("demo"),
-        Lane::Prepare("instructions"),
-    ],
+    behind: &[Lane::Run("stage"), Lane::Run("loom"), Lane::Prepare("instructions")],
 };
 
 /// What runs when the library is there, cheap things first. Beside programs that mostly wait for each other run those that
@@ -153,6 +160,7 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("c"),
             Lane::Run("fortran"),
             Lane::Run("face"),
+            Lane::Run("bits"),
             Lane::Run("shares"),
             Lane::Run("methods"),
             Lane::Run("mpich"),
@@ -170,6 +178,7 @@ const PROGRAMS: [Step; 3] = [
     Step { front: &[Lane::Run("unit"), Lane::Run("paths"), Lane::Run("faults")], behind: &[] },
     Step {
         front: &[
+            Lane::Run("delays"),
             Lane::Run("hangs"),
             Lane::Run("launchers"),
             Lane::Run("hosts"),

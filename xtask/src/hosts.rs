@@ -5,6 +5,7 @@
 //! name, one kernel and one /dev/shm; every failure is one sentence that names what failed, in bounded time.
 
 mod links;
+mod meetings;
 mod network;
 mod ours;
 mod programs;
@@ -27,7 +28,7 @@ use crate::{
 
 /// How many tests there are, for when none of them can be run: with both launchers, and for all.
 const EACH: usize = 9;
-const OTHERS: usize = 3 + ours::TESTS + links::TESTS + network::TESTS + programs::TESTS;
+const OTHERS: usize = 3 + ours::TESTS + links::TESTS + meetings::TESTS + network::TESTS + programs::TESTS;
 /// Hosts that are made.
 const HOSTS: usize = 3;
 
@@ -48,6 +49,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     house.under("mpiexec", mpi, tally);
     ours::run(&house, tally);
     links::run(&house, tally);
+    meetings::run(project, &house, tally);
     network::run(project, &house, tally);
     programs::run(project, &house, tally);
     tally.test("hosts: a rank with another secret reaches nobody", || house.wrong_secret());
@@ -69,6 +71,9 @@ struct House<'a> {
     links: PathBuf,
     faulty: PathBuf,
     hang: PathBuf,
+    unheard: PathBuf,
+    partner: PathBuf,
+    spawner: PathBuf,
     tests: Vec<PathBuf>,
 }
 
@@ -83,6 +88,9 @@ impl<'a> House<'a> {
             links: ctests::helper(project, mpi, "hosts", "links")?,
             faulty: ctests::helper(project, mpi, "fault", "faulty")?,
             hang: ctests::helper(project, mpi, "fault", "hang")?,
+            unheard: ctests::helper(project, mpi, "fault", "unheard")?,
+            partner: ctests::helper(project, mpi, "build", "partner")?,
+            spawner: ctests::helper(project, mpi, "build", "spawner")?,
             tests: tests
                 .iter()
                 .map(|name| ctests::helper(project, mpi, "", name))

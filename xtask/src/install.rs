@@ -1,9 +1,9 @@
 //! `install --prefix DIR`, and the staged installation that demo, test and bench use: both are the same layout.
 //!
 //! ```text
-//! bin/mpiexec mpirun mpicc mpicxx mpifort mpif90 mpif77 posthaste-info    lib/libmpi_abi.so.1, libmpi_abi.so,
+//! bin/mpiexec mpirun mpicc mpicxx mpifort mpif90 mpif77 posthaste-info posthaste-names    lib/libmpi_abi.so.1, libmpi_abi.so,
 //! libmpifort_abi.so.1, libmpifort_abi.so, posthastempi.o    include/mpi.h, posthaste.h, posthaste_*.h, mpif.h, fortran/*.f90
-//! mpich/lib/libmpi.so.12, libmpifort.so.12, libmpi.so    mpich/include/mpi.h, posthaste.h    mpich/bin/mpicc mpicxx mpiexec mpirun
+//! mpich/lib/libmpi.so.12, libmpifort.so.12, libmpi.so    mpich/include/mpi.h, mpi-ext.h, posthaste.h    mpich/bin/mpicc mpicxx mpiexec mpirun
 //! lib/pkgconfig/posthaste.pc, mpi.pc, posthaste-fortran.pc    mpich/lib/pkgconfig/mpich.pc
 //! lib/cmake/posthaste/posthaste-config.cmake, posthaste-config-version.cmake
 //! ```
@@ -23,7 +23,7 @@ use crate::{
     project::{Fallible, Project},
 };
 
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("mpiexec", "mpiexec"),
     ("mpiexec", "mpirun"),
     ("mpicc", "mpicc"),
@@ -32,6 +32,7 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("mpifort", "mpif90"),
     ("mpifort", "mpif77"),
     ("posthaste-info", "posthaste-info"),
+    ("posthaste-names", "posthaste-names"),
 ];
 
 /// The libraries of the standard ABI for C and for Fortran, and those of MPICH's in a prefix of its own: who builds with one never
@@ -69,6 +70,15 @@ const FORTRAN: &str = "INPUT(libmpifort_abi.so.1 posthastempi.o)\n";
 
 /// Builds in release mode and brings the staged installation up to date.
 pub(crate) fn stage(project: &Project) -> Fallible {
+    stage_built(project, |job| job.arg("--quiet"))
+}
+
+/// The same for somebody who waits for it.
+pub(crate) fn stage_seen(project: &Project) -> Fallible {
+    stage_built(project, Job::seen)
+}
+
+fn stage_built(project: &Project, shown: fn(Job) -> Job) -> Fallible {
     if project.as_staged {
         return if project.stage.join("lib/libmpi_abi.so.1").exists() {
             Ok(())
@@ -76,13 +86,13 @@ pub(crate) fn stage(project: &Project) -> Fallible {
             Err(format!("nothing is staged in {}", project.stage.display()))
         };
     }
-    build(project)?;
+    build(project, shown)?;
     copy(project, &project.stage)
 }
 
 /// Builds in release mode and installs under `prefix`.
 pub(crate) fn run(project: &Project, prefix: &Path) -> Fallible {
-    build(project)?;
+    build(project, Job::seen)?;
     let prefix = std::path::absolute(prefix).map_err(|e| format!("{}: {e}", prefix.display()))?;
     copy(project, &prefix)?;
     println!(
@@ -106,8 +116,8 @@ pub(crate) const CRATES: [&str; 5] = [
     "--package=posthaste-mpich-fortran",
 ];
 
-fn build(project: &Project) -> Fallible {
-    project.cargo(&[&["build", "--release", "--quiet"][..], &CRATES].concat()).succeed()?;
+fn build(project: &Project, shown: fn(Job) -> Job) -> Fallible {
+    shown(project.cargo(&[&["build", "--release"][..], &CRATES].concat())).succeed()?;
     assemble("cc", &project.target.join("release"))
 }
 
@@ -165,6 +175,7 @@ fn install(
         replace(&prefix.join("mpich/bin").join(name), script.as_bytes(), 0o755)?;
     }
     write(&prefix.join("mpich/include/mpi.h"), &mpich::header(&project.root)?)?;
+    write(&prefix.join("mpich/include/mpi-ext.h"), &mpich::extensions(&project.root)?)?;
     let beside = project.root.join("crates/posthaste-abi/include/posthaste.h");
     put(&beside, &prefix.join("mpich/include/posthaste.h"), 0o644)?;
     let version = env!("CARGO_PKG_VERSION");

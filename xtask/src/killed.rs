@@ -1,5 +1,5 @@
-//! A process is killed at every step of spawning, accepting, connecting and being introduced, one after the other: `tests/c/fault/killed.c` counts its
-//! steps, so nothing depends on time. In the part `faults` of `cargo xtask test`.
+//! A process is killed at every step of spawning, accepting, connecting, being introduced and making communicators of groups alone or by a socket, one
+//! after the other: `tests/c/fault/killed.c` counts its steps, so nothing depends on time. In the part `faults` of `cargo xtask test`.
 //!
 //! What must stay true: whoever is left comes to an end, with a sentence; nothing is left behind; and a job that had to do with one
 //! that was killed meets the next one.
@@ -26,6 +26,29 @@ const MOST: usize = 200;
 const LIMIT: u64 = 90;
 /// What the victim says last.
 const KILLED: &str = "killed here";
+
+/// Communicators that are made without one that all members have: the call; what the program is told; how many ranks are started, and how
+/// many processes make it; which of them are killed.
+type Made = (&'static str, &'static str, &'static str, usize, &'static [&'static str]);
+const MADE: &[Made] = &[
+    ("MPI_Comm_create_from_group", "found", "3", 3, &["0:0", "0:1", "0:2"]),
+    (
+        "MPI_Comm_create_from_group of two jobs",
+        "found-jobs",
+        "2",
+        4,
+        &["0:0", "0:1", "children:0", "children:1"],
+    ),
+    ("MPI_Intercomm_create_from_groups", "between", "4", 4, &["0:0", "0:1", "0:2", "0:3"]),
+    (
+        "MPI_Intercomm_create_from_groups of two jobs",
+        "between-jobs",
+        "2",
+        4,
+        &["0:0", "0:1", "children:0", "children:1"],
+    ),
+    ("MPI_Comm_join", "join", "2", 2, &["0:0", "0:1"]),
+];
 
 /// All of them.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
@@ -68,6 +91,15 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             every_step(|step| spawn(over_tcp(job(&["-continue-on-loss"])).arg("introduce"), victim, step))
         });
     }
+    for (call, mode, ranks, members, victims) in MADE {
+        for victim in *victims {
+            tally.test(&format!("faults: {victim} is killed at every step of {call}"), || {
+                let options = ["-n", ranks, "-continue-on-loss"];
+                let new = || over_tcp(mpi.plain().args(options).arg(&program).arg(mode));
+                every_step(|step| make(new(), victim, *members, step))
+            });
+        }
+    }
     let file = program.with_extension("port");
     for (whose, accepts) in [("the job that connects", false), ("the job that accepts", true)] {
         tally.test(&format!("faults: {whose} is killed at every step"), || {
@@ -96,6 +128,22 @@ fn spawn(job: Job, name: &str, step: usize) -> Result<bool, String> {
     let watch = Watch::begin();
     let outcome = watch.mark(victim(job, name, step)).limit(LIMIT).run()?;
     let killed = check(&outcome)?;
+    watch.nothing_left()?;
+    Ok(killed)
+}
+
+/// The same of a communicator that `members` make: somebody who is left hears of it where the victim never had the communicator. Who needs
+/// nothing of the victim may hear nothing.
+fn make(job: Job, name: &str, members: usize, step: usize) -> Result<bool, String> {
+    let watch = Watch::begin();
+    let outcome = watch.mark(victim(job, name, step)).limit(LIMIT).run()?;
+    let killed = check(&outcome)?;
+    let lines = |start: &str| outcome.stderr.lines().filter(|line| line.starts_with(start)).count();
+    let had_it = outcome.stderr.lines().any(|line| line == format!("made {name}"));
+    let (made, told) = (lines("made "), lines("told "));
+    if killed && !had_it && told == 0 || !killed && (made, told) != (members, 0) {
+        return Err(format!("{told} of {members} have been told, {made} have it\n{}", outcome.complaint()));
+    }
     watch.nothing_left()?;
     Ok(killed)
 }

@@ -5,6 +5,10 @@
 //! One binary serves all: it is linked to the standard ABI, and `LD_LIBRARY_PATH` decides whose library it gets.
 //! What must stay true: a test looks at rank, number of ranks and name of the library that the program prints.
 
+mod jobs;
+
+pub(crate) use jobs::{WAYS, by, meet};
+
 use std::path::{Path, PathBuf};
 
 use crate::{
@@ -39,25 +43,22 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         match Mpi::rival(project, name) {
             Ok(rival) => {
                 house.hydra(&rival, tally);
-                if name == "mpich" {
-                    house.serves(&rival, tally);
-                    tally.test("launchers: under mpich's Hydra ranks survive the loss of others", || {
-                        house.outlives_hydra(&rival)
-                    });
-                }
+                house.serves(&rival, tally);
+                tally.test(
+                    &format!("launchers: under {name}'s Hydra ranks survive the loss of others"),
+                    || house.outlives_hydra(&rival),
+                );
                 tally.test(&format!("launchers: under {name}'s Hydra the engine is opened again"), || {
                     shares::rounds(project, house.ours(&rival, 3), 3)
                 });
             }
-            Err(why) => tally.not_run(
-                if name == "mpich" { 15 } else { 12 },
-                format!("launcher and library of {name}: {}", first_line(&why)),
-            ),
+            Err(why) => tally.not_run(16, format!("launcher and library of {name}: {}", first_line(&why))),
         }
     }
     match Mpi::rival(project, "openmpi") {
         Ok(openmpi) => {
             house.prrte(&openmpi, tally);
+            jobs::spawned(&house, &openmpi, tally);
             tally.test("launchers: under Open MPI's mpirun ranks survive the loss of others", || {
                 survives(house.ours(&openmpi, 4).arg("--enable-recovery"), &house.stencil)
             });
@@ -65,9 +66,11 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
                 shares::rounds(project, house.ours(&openmpi, 3), 3)
             });
         }
-        Err(why) => tally.not_run(11, format!("Open MPI's launcher: {}", first_line(&why))),
+        Err(why) => tally.not_run(12 + jobs::SPAWNED, format!("Open MPI's launcher: {}", first_line(&why))),
     }
+    jobs::run(project, &house, tally);
     tally.test("launchers: nodes are what POSTHASTE_NODE calls so", || house.named(mpi.plain()));
+    tally.test("launchers: a name for ranks of several hosts is refused", || house.named_across_hosts());
     tally.test("launchers: ranks know their program and the universe", || {
         house.applications(mpi.plain().args(["-usize", "7"]))
     });
@@ -97,8 +100,13 @@ struct House<'a> {
     application: PathBuf,
     faulty: PathBuf,
     places: PathBuf,
+    sets: PathBuf,
     /// It starts workers by MPI_Comm_spawn and lets them go.
     pool: PathBuf,
+    /// It starts two processes where it is told to.
+    spawner: PathBuf,
+    /// It is one of two jobs that meet.
+    partner: PathBuf,
     /// It goes on without ranks that kill themselves.
     stencil: PathBuf,
 }
@@ -111,7 +119,10 @@ impl<'a> House<'a> {
             application: crate::ctests::helper(project, mpi, "build", "application")?,
             faulty: crate::ctests::helper(project, mpi, "fault", "faulty")?,
             places: crate::ctests::helper(project, mpi, "hosts", "places")?,
+            sets: crate::ctests::helper(project, mpi, "build", "sets")?,
             pool: crate::ctests::helper(project, mpi, "", "example_pool")?,
+            spawner: crate::ctests::helper(project, mpi, "build", "spawner")?,
+            partner: crate::ctests::helper(project, mpi, "build", "partner")?,
             stencil: crate::ctests::helper(project, mpi, "fault", "example_stencil")?,
         })
     }
@@ -177,18 +188,30 @@ impl<'a> House<'a> {
         });
     }
 
-    /// Our mpiexec starts what a program with MPICH's library asks for, also for one that nobody has started, which finds it in
+    /// Our mpiexec starts what a program with their library asks for, also for one that nobody has started, which finds it in
     /// `PATH`.
-    fn serves(&self, mpich: &Mpi, tally: &mut Tally) {
-        tally.test("launchers: our mpiexec starts what MPICH's library asks for", || {
-            spawns(self.mpi.mpiexec(1, false).envs(mpich.environment()).arg(&self.pool))
+    fn serves(&self, rival: &Mpi, tally: &mut Tally) {
+        let name = rival.name;
+        // Intel's library cannot spawn over shared memory alone, under its own mpiexec either.
+        let theirs = |job: Job| job.envs(rival.environment()).env("I_MPI_FABRICS", "shm:ofi");
+        tally.test(&format!("launchers: our mpiexec starts what {name}'s library asks for"), || {
+            spawns(theirs(self.mpi.mpiexec(1, false)).arg(&self.pool))
         });
         tally.test(
-            "launchers: our mpiexec serves a program with MPICH's library that nobody has started",
+            &format!(
+                "launchers: our mpiexec starts it in the folder and on the host that {name}'s library names"
+            ),
+            || {
+                let job = theirs(self.mpi.mpiexec(2, false)).arg(&self.spawner);
+                ends_with(job.args(["meet", "/usr", "localhost"]), "they have met and parted")
+            },
+        );
+        tally.test(
+            &format!("launchers: our mpiexec serves a program with {name}'s library that nobody has started"),
             || {
                 let bin = self.mpi.launcher().parent().ok_or("it is in no folder")?;
                 let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
-                spawns(Job::new(&self.pool).envs(mpich.environment()).env("PATH", path))
+                spawns(theirs(Job::new(&self.pool)).env("PATH", path))
             },
         );
     }
@@ -216,8 +239,8 @@ impl<'a> House<'a> {
     }
 
     /// Hydra ends all when something is killed that it has started, and sends the others a signal: so that is a shell.
-    fn outlives_hydra(&self, mpich: &Mpi) -> Fallible {
-        let job = mpich.plain().env("LD_LIBRARY_PATH", self.mpi.library());
+    fn outlives_hydra(&self, hydra: &Mpi) -> Fallible {
+        let job = hydra.plain().env("LD_LIBRARY_PATH", self.mpi.library());
         let shell = ["-disable-auto-cleanup", "-n", "4", "sh", "-c", "trap '' USR1; \"$0\" \"$@\"; exit 0"];
         survives(job.args(shell), &self.stencil)
     }
@@ -267,6 +290,10 @@ impl<'a> House<'a> {
             let job = openmpi.plain().args(["--allow-run-as-root", "--bind-to", "none", "-H", "localhost:7"]);
             self.applications(job.env("LD_LIBRARY_PATH", self.mpi.library()))
         });
+        tally.test(
+            "launchers: under Open MPI's mpirun sessions have a set for each program and those it names",
+            || self.sets(openmpi),
+        );
         tally.test("launchers: Open MPI's mpirun ends our programs when one aborts", || {
             self.abort_under_hydra(openmpi)
         });
@@ -287,6 +314,22 @@ impl<'a> House<'a> {
             let wanted = format!("rank {rank} of 3 runs program {program} in a universe of 7");
             if !said.lines().any(|line| line == wanted) {
                 return Err(format!("\"{wanted}\" was expected, this was said:\n{said}"));
+            }
+        }
+        watch.nothing_left()
+    }
+
+    /// Two programs, of which one has a name; every rank is in the set of its own.
+    fn sets(&self, openmpi: &Mpi) -> Fallible {
+        let watch = Watch::begin();
+        let job = watch.mark(self.ours(openmpi, 2)).args(["--pset", "ocean"]).arg(&self.sets);
+        let said = job.args([":", "-n", "1"]).arg(&self.sets).succeed()?.stdout;
+        for (rank, named, members) in [(0, true, 2), (1, true, 2), (2, false, 1)] {
+            let program = format!("rank {rank} is in mpix://PROGRAM/{} of {members}", usize::from(!named));
+            let ocean = format!("rank {rank} is in ocean of 2");
+            let has = |wanted: &str| said.lines().any(|line| line == wanted);
+            if !has(&program) || has(&ocean) != named {
+                return Err(format!("\"{program}\" was expected, and ocean of the first two:\n{said}"));
             }
         }
         watch.nothing_left()
@@ -339,6 +382,21 @@ impl<'a> House<'a> {
     }
 }
 
+impl House<'_> {
+    /// Ranks of several hosts are not on one node, whatever a setting says.
+    fn named_across_hosts(&self) -> Fallible {
+        let watch = Watch::begin();
+        let job =
+            self.mpi.plain().args(["-launcher", "fork", "-hosts", "a:2,b:2", "-n", "4"]).arg(&self.places);
+        let outcome = watch.mark(job).env("POSTHASTE_NODE", "x").limit(30).run()?;
+        let said = "ranks 0 and 2 are on different hosts, and POSTHASTE_NODE gives both the same name";
+        if outcome.code() == 0 || !outcome.stderr.contains(said) {
+            return Err(format!("\"{said}\" was expected\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
+    }
+}
+
 /// Each of `ranks` ranks has written its line, with a library of this name.
 pub(crate) fn expect(said: &str, ranks: usize, library: &str) -> Fallible {
     let sum = ranks * (ranks - 1) / 2;
@@ -357,6 +415,16 @@ pub(crate) fn spawns(job: Job) -> Fallible {
     let said = watch.mark(job).succeed()?.stdout;
     if !said.contains("pool: pi is 3.141593") {
         return Err(format!("pi was expected, this was said:\n{said}"));
+    }
+    watch.nothing_left()
+}
+
+/// The job says this, ends well, and nothing is left.
+pub(crate) fn ends_with(job: Job, says: &str) -> Fallible {
+    let watch = Watch::begin();
+    let said = watch.mark(job).succeed()?.stdout;
+    if !said.lines().any(|line| line == says) {
+        return Err(format!("\"{says}\" was expected, this was said:\n{said}"));
     }
     watch.nothing_left()
 }

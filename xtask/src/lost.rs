@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// What is under way; see `tests/c/fault/lost.c`.
-const UNDER_WAY: [&str; 8] = ["recv", "any", "send", "read", "written", "flood", "idle", "collective"];
+const UNDER_WAY: [&str; 9] =
+    ["recv", "any", "test", "send", "read", "written", "flood", "idle", "collective"];
 
 /// The same, which methods hear of that look for a peer somebody waits for.
 const STRANGER: &str = "stranger";

@@ -8,10 +8,14 @@ mod aarch64;
 mod abi_check;
 mod arrows;
 mod bench;
+mod bits;
 mod builds;
+mod coll_killed;
 mod conformance;
+mod container;
 mod copies;
 mod ctests;
+mod delays;
 mod demo;
 mod device;
 mod dist;
@@ -38,6 +42,7 @@ mod measured;
 mod mpi;
 mod mpi4py;
 mod mpich;
+mod networked;
 mod packages;
 mod picture;
 mod process;
@@ -105,11 +110,14 @@ enum Command {
     },
     /// Measure against the limits of the machine and, if asked, against other implementations
     Bench(bench::Options),
-    /// Compare mpi.h and the library with the tables of the standard ABI
+    /// Compare mpi.h and the library with the tables of the standard ABI, or those of MPICH's ABI with MPICH's own
     AbiCheck {
         /// List what is not implemented
         #[arg(long)]
         list: bool,
+        /// Which ABI
+        #[arg(long, value_enum, default_value = "standard")]
+        abi: Abi,
     },
     /// Write docs/conformance.md, and the header by which compilers warn of functions that are not implemented
     Conformance,
@@ -135,6 +143,8 @@ enum Command {
         #[arg(long)]
         no_install: bool,
     },
+    /// Go through the steps of the Containerfile in a root of its own, and run programs there (as root; takes minutes)
+    Container,
     /// Bring the staged installation (target/stage) up to date and print its place
     Stage,
     /// Run the C tests only
@@ -161,6 +171,13 @@ enum Command {
     },
 }
 
+/// The interface of a library of ours.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Abi {
+    Standard,
+    Mpich,
+}
+
 fn main() -> ExitCode {
     match run(Arguments::parse()) {
         Ok(true) => ExitCode::SUCCESS,
@@ -183,7 +200,8 @@ fn run(arguments: Arguments) -> Fallible<bool> {
         Command::Test { only, no_install } => gate::run(&project, &only, !no_install),
         Command::Programs { names, all, no_install } => programs::command(&project, &names, all, !no_install),
         Command::Bench(options) => bench::run(&project, &options).map(|()| true),
-        Command::AbiCheck { list } => {
+        Command::AbiCheck { abi: Abi::Mpich, .. } => mpich::check(&project),
+        Command::AbiCheck { list, abi: Abi::Standard } => {
             let _ = list;
             abi_check::run().map(|_| true)
         }
@@ -206,6 +224,7 @@ fn run(arguments: Arguments) -> Fallible<bool> {
             Ok(true)
         }
         Command::Aarch64 { no_install } => aarch64::command(&project, !no_install),
+        Command::Container => container::command(&project),
         Command::Futures => futures::command(&project),
         Command::Fuzz { target, seconds } => fuzz::run(&project, &target, seconds),
         Command::C { filter, with, over } => {

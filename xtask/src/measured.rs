@@ -29,8 +29,10 @@ pub(crate) struct Row {
     pub(crate) better: Better,
     /// The raw measurement that bounds it, or another row that it should come near.
     pub(crate) limit: Option<&'static str>,
-    /// How many times the limit it should take at most.
+    /// How many times the limit it should take at most; of a rate, how many times slower than the limit it should be at most.
     pub(crate) within: Option<f64>,
+    /// What it should be at most, whatever bounds it.
+    pub(crate) most: Option<f64>,
     /// How many times as good as the best rival it should be.
     pub(crate) rival_goal: Option<f64>,
     /// The group that `--only` chooses.
@@ -167,7 +169,13 @@ fn goals(row: &Row, ours: Option<f64>, limit: Option<f64>, to_rivals: Option<f64
         goal(is >= wanted, format!("(>= {wanted} x rivals)"));
     }
     if let (Some(ours), Some(limit), Some(wanted)) = (ours, limit, row.within) {
-        goal(ours <= wanted * limit, format!("(<= {wanted} x limit)"));
+        match row.better {
+            Better::Lower => goal(ours <= wanted * limit, format!("(<= {wanted} x limit)")),
+            Better::Higher => goal(wanted * ours >= limit, format!("(>= limit / {wanted})")),
+        }
+    }
+    if let (Some(ours), Some(wanted)) = (ours, row.most) {
+        goal(ours <= wanted, format!("(<= {wanted} {})", row.unit));
     }
     if let (Some(ours), Some(limit), "latency_8") = (ours, limit, row.name) {
         let wanted = latency_goal(limit);
@@ -214,6 +222,7 @@ mod tests {
         better: Better::Lower,
         limit: Some("handoff"),
         within: None,
+        most: None,
         rival_goal: Some(1.0),
         group: "latency",
     };
@@ -239,6 +248,28 @@ mod tests {
         assert!(
             table(3.1).contains("met (<= 3.1 x limit)") && table(2.9).contains("MISSED (<= 2.9 x limit)")
         );
+    }
+
+    #[test]
+    fn a_rate_is_bound_from_below() {
+        let mut m = Measured::default();
+        m.add(LIMIT, "socket", 2.0);
+        let rate = Row { name: "stream", unit: "GB/s", better: Better::Higher, limit: Some("socket"), ..ROW };
+        let mut table = |ours| {
+            m.values.remove(&("a".to_owned(), "stream".to_owned()));
+            m.add("a", "stream", ours);
+            m.table(&[Row { within: Some(1.05), ..rate }], &["a"])
+        };
+        assert!(table(1.5).contains("MISSED (>= limit / 1.05)"), "{}", table(1.5));
+        assert!(table(1.95).contains("met (>= limit / 1.05)"), "{}", table(1.95));
+    }
+
+    #[test]
+    fn a_row_may_have_a_most() {
+        let mut m = Measured::default();
+        m.add("a", "more", 10.5);
+        let table = |most| m.table(&[Row { most: Some(most), name: "more", unit: "ns", ..ROW }], &["a"]);
+        assert!(table(11.0).contains("met (<= 11 ns)") && table(10.0).contains("MISSED (<= 10 ns)"));
     }
 
     #[test]

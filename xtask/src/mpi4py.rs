@@ -3,12 +3,13 @@
 //! `tests/python/mpi4py-tests.txt` names the modules that need only what is implemented, with the numbers of
 //! ranks and the tests to leave out. All other modules are run too, on one rank: they may fail, but must neither
 //! crash nor hang. What must stay true: every test that ran is counted once for each number of ranks, and every test
-//! that left itself out with every number of ranks is counted once, with its reason.
+//! that left itself out with every number of ranks is counted once, with its reason; of processes that come and go
+//! such a test has failed, unless it is named here.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use crate::{
@@ -23,6 +24,15 @@ const LIST: &str = "tests/python/mpi4py-tests.txt";
 
 /// What stands before the lines of rank 0.
 const OF_RANK_0: &str = "[0] ";
+
+/// The modules about processes that come and go: a test of theirs that leaves itself out has failed.
+const NEVER_SKIPPED: [&str; 4] = ["test_dynproc", "test_session", "test_spawn", "test_ulfm"];
+
+/// The tests of these modules that may leave themselves out, as their runs name them, and why. One that does not has to go from here.
+const MAY_BE_SKIPPED: &[(&str, &str)] = &[];
+
+/// Most ranks for the tests of another build of mpi4py. What depends on their number, ours has shown.
+const OF_ANOTHER_BUILD: usize = 3;
 
 /// A line of the list.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,15 +58,16 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, environment: &Environment, tally
         Err(complaint) => return tally.test("mpi4py: the list of its tests", || Err(complaint)),
     };
     let runner = Runner { mpi, environment };
-    let ranks: BTreeSet<usize> = listed.iter().flat_map(|module| module.ranks.iter().copied()).collect();
-    let mut leavings = Leavings::default();
-    for ranks in ranks {
-        runner.all_listed(&listed, ranks, "mpi4py's own tests", &mut leavings, tally);
-    }
-    for (reason, count) in leavings.reasons() {
-        tally.not_run(count, format!("mpi4py's own tests that leave themselves out: {reason}"));
-    }
+    runner.each_number(&listed, "mpi4py's own tests", tally);
     runner.others(&listed, tally);
+}
+
+/// What of the list is left out with another build of mpi4py.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Without {
+    pub(crate) module: &'static str,
+    /// Of this module these tests, which are run with fewer kinds of numbers.
+    pub(crate) of_kinds: (&'static str, &'static [&'static str]),
 }
 
 /// Runs the modules of the list once more, with another build of mpi4py, but for `without`.
@@ -64,17 +75,30 @@ pub(crate) fn run_again(
     project: &Project,
     mpi: &Mpi,
     environment: &Environment,
-    (name, ranks, without): (&str, usize, &[&str]),
+    (name, without): (&str, Without),
     tally: &mut Tally,
 ) {
-    match read_list(project) {
-        Ok(mut listed) => {
-            listed.retain(|module| !without.contains(&module.name.as_str()));
-            let runner = Runner { mpi, environment };
-            runner.all_listed(&listed, ranks, name, &mut Leavings::default(), tally);
+    let (module, tests) = without.of_kinds;
+    let listed = read_list(project).and_then(|mut listed| {
+        let known = |name: &&&str| listed.iter().any(|module| module.name == ***name);
+        if let Some(unknown) = [without.module, module].iter().find(|name| !known(name)) {
+            return Err(format!("{LIST} has no module {unknown} that could be left out"));
         }
-        Err(complaint) => tally.test(name, || Err(complaint)),
+        listed.retain(|module| module.name != without.module);
+        listed.iter_mut().for_each(|module| module.ranks.retain(|ranks| *ranks <= OF_ANOTHER_BUILD));
+        for listed in listed.iter_mut().filter(|listed| listed.name == module) {
+            listed.without.extend(tests.iter().map(ToString::to_string));
+        }
+        Ok(listed)
+    });
+    let runner = Runner { mpi, environment };
+    match listed {
+        Ok(listed) => runner.each_number(&listed, name, tally),
+        Err(complaint) => return tally.test(name, || Err(complaint)),
     }
+    tally.test(&format!("{name}: tests of {module}, with fewer kinds of numbers"), || {
+        runner.of_fewer_kinds(module, tests)
+    });
 }
 
 struct Runner<'a> {
@@ -91,6 +115,27 @@ impl Runner<'_> {
         job.args(["--no-builddir", "--no-threads", "-v", "-i", &format!("^{module}[.]py$")]).dir(&suite)
     }
 
+    /// The modules of the list, with all their numbers of ranks.
+    fn each_number(&self, listed: &[Module], name: &str, tally: &mut Tally) {
+        let ranks: BTreeSet<usize> = listed.iter().flat_map(|module| module.ranks.iter().copied()).collect();
+        let mut leavings = Leavings::default();
+        for ranks in ranks {
+            self.all_listed(listed, ranks, name, &mut leavings, tally);
+        }
+        let wrong = leavings.wrong(MAY_BE_SKIPPED);
+        let of_jobs = format!("{name}: those of processes that come and go leave nothing out");
+        tally.counted(
+            &of_jobs,
+            usize::from(wrong.is_empty()),
+            wrong.len(),
+            Duration::ZERO,
+            &wrong.join("\n"),
+        );
+        for (reason, count) in leavings.reasons(MAY_BE_SKIPPED) {
+            tally.not_run(count, format!("{name}: those that leave themselves out: {reason}"));
+        }
+    }
+
     /// The modules of the list that are run with so many ranks.
     fn all_listed(
         &self,
@@ -104,13 +149,15 @@ impl Runner<'_> {
         let (mut passed, mut failed, mut complaints) = (0, 0, Vec::new());
         let wanted: Vec<&Module> = listed.iter().filter(|module| module.ranks.contains(&ranks)).collect();
         // To start Python and to load NumPy takes longer than the tests of a module. What is left out is so for all of a run.
+        let is_simple =
+            |module: &&Module| module.without.is_empty() && !NEVER_SKIPPED.contains(&&*module.name);
         let (together, apart): (Vec<&Module>, Vec<&Module>) =
-            wanted.iter().partition(|module| module.without.is_empty());
+            wanted.iter().partition(|module| is_simple(module));
         for some in [&together[..]].into_iter().chain(apart.chunks(1)).filter(|some| !some.is_empty()) {
             match self.listed(some, ranks) {
                 Ok((counts, outcome)) => {
                     passed += counts.ran - counts.skipped;
-                    leavings.read(&outcome, counts.skipped);
+                    leavings.read(&outcome, counts.skipped, some);
                 }
                 Err((counts, complaint)) => {
                     passed += counts.ran.saturating_sub(counts.wrong + counts.skipped);
@@ -141,6 +188,17 @@ impl Runner<'_> {
             Some(absent) if outcome.ok() => Err((counts, format!("no test of {absent} was run"))),
             _ => Err((counts, complaint(&outcome))),
         }
+    }
+
+    /// These tests with the six kinds of numbers that mpi4py's own measurements of coverage take.
+    fn of_fewer_kinds(&self, module: &str, tests: &[&str]) -> Fallible {
+        let mut job = self.job(module, 1).env("COVERAGE_RUN", "true").limit(300);
+        for test in tests {
+            job = job.args(["-k", test]);
+        }
+        let outcome = job.run()?;
+        let counts = Counts::read(&outcome, OF_RANK_0);
+        if outcome.ok() && counts.ran == tests.len() { Ok(()) } else { Err(complaint(&outcome)) }
     }
 
     /// The modules that need more than what is implemented.
@@ -232,11 +290,13 @@ struct Leavings {
     ran: BTreeSet<String>,
     /// Counted by the summary of a run, but not seen: its line was mixed with other output.
     unseen: usize,
+    /// The same, of modules of which none may be left out.
+    wrong: Vec<String>,
 }
 
 impl Leavings {
     /// `test (place) ... ok` and `test (place) ... skipped 'reason'`, in the lines of rank 0; `count` were skipped.
-    fn read(&mut self, outcome: &Outcome, count: usize) {
+    fn read(&mut self, outcome: &Outcome, count: usize, modules: &[&Module]) {
         let mut seen = 0;
         for line in outcome.stderr.lines().filter_map(|line| line.strip_prefix(OF_RANK_0)) {
             let Some((test, end)) = line.split_once(" ... ") else { continue };
@@ -248,15 +308,41 @@ impl Leavings {
                 self.ran.insert(test.into());
             }
         }
-        self.unseen += count.saturating_sub(seen);
+        let unseen = count.saturating_sub(seen);
+        match modules.iter().find(|module| NEVER_SKIPPED.contains(&&*module.name)) {
+            Some(module) if unseen > 0 => {
+                self.wrong.push(format!("{unseen} tests of {} left themselves out unseen", module.name));
+            }
+            _ => self.unseen += unseen,
+        }
     }
 
-    /// How many tests no run has executed, for each reason.
-    fn reasons(&self) -> BTreeMap<String, usize> {
+    /// The tests that no run has executed, and the reason each gave last.
+    fn left_out(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.skipped.iter().map(|(test, reason)| (&**test, &**reason));
+        all.filter(|(test, _)| !self.ran.contains(*test))
+    }
+
+    /// What is wrong with what has been left out: tests of [`NEVER_SKIPPED`] that are not `named`, and names of tests that were not
+    /// left out.
+    fn wrong(&self, named: &[(&str, &str)]) -> Vec<String> {
+        let is_named = |test: &str| named.iter().any(|(name, _)| *name == test);
+        let strange = self.left_out().filter(|(test, _)| must_run(test) && !is_named(test));
+        let strange = strange.map(|(test, reason)| format!("{test} left itself out: {reason}"));
+        let stale = named.iter().filter(|(name, _)| !self.left_out().any(|(test, _)| test == *name));
+        let stale =
+            stale.map(|(name, _)| format!("{name} is named as one that leaves itself out, and did not"));
+        self.wrong.iter().cloned().chain(strange).chain(stale).collect()
+    }
+
+    /// How many tests no run has executed, for each reason; those that [`Leavings::wrong`] has are not among them.
+    fn reasons(&self, named: &[(&str, &str)]) -> BTreeMap<String, usize> {
         let mut reasons = BTreeMap::new();
-        for (test, reason) in &self.skipped {
-            if !self.ran.contains(test) {
-                *reasons.entry(explained(reason)).or_insert(0) += 1;
+        for (test, reason) in self.left_out() {
+            match named.iter().find(|(name, _)| *name == test) {
+                Some((_, why)) => *reasons.entry((*why).to_owned()).or_insert(0) += 1,
+                None if must_run(test) => {}
+                None => *reasons.entry(explained(reason)).or_insert(0) += 1,
             }
         }
         if self.unseen > 0 {
@@ -264,6 +350,11 @@ impl Leavings {
         }
         reasons
     }
+}
+
+/// Whether this is a test of [`NEVER_SKIPPED`]: `test (module.Class.test)`, or a class as a whole.
+fn must_run(test: &str) -> bool {
+    test.split(['(', ')', '.', ' ']).any(|word| NEVER_SKIPPED.contains(&word))
 }
 
 /// mpi4py's word for a reason, with what it means.
@@ -342,13 +433,37 @@ mod tests {
         let run = |said: &str| Job::new("sh").args(["-c", &format!("printf '{said}' >&2")]).run().unwrap();
         let mut leavings = Leavings::default();
         let one = "[0] a (m.A.a) ... skipped \"numpy\"\n[0] b (m.A.b) ... skipped \"size<2\"\n[1] c (m.A.c) ... ok\n";
-        leavings.read(&run(one), 3);
-        leavings.read(&run("[0] a (m.A.a) ... skipped \"numpy\"\n[0] b (m.A.b) ... ok\n"), 1);
-        let reasons: Vec<(String, usize)> = leavings.reasons().into_iter().collect();
+        leavings.read(&run(one), 3, &[]);
+        leavings.read(&run("[0] a (m.A.a) ... skipped \"numpy\"\n[0] b (m.A.b) ... ok\n"), 1, &[]);
+        let reasons: Vec<(String, usize)> = leavings.reasons(&[]).into_iter().collect();
         assert_eq!(
             reasons,
             [("numpy (NumPy is not there)".to_string(), 1), ("why was not seen".to_string(), 1)]
         );
+    }
+
+    #[test]
+    fn what_may_not_be_left_out_is_wrong_unless_it_is_named_and_so_is_a_name_too_many() {
+        let run = |said: &str| Job::new("sh").args(["-c", &format!("printf '{said}' >&2")]).run().unwrap();
+        let module = parse_list("test_spawn 1 2").unwrap();
+        let modules: Vec<&Module> = module.iter().collect();
+        let mut leavings = Leavings::default();
+        let one =
+            "[0] a (test_spawn.A.a) ... skipped \"port\"\n[0] b (test_spawn.A.b) ... skipped \"size<2\"\n";
+        leavings.read(&run(one), 2, &modules);
+        leavings.read(&run("[0] b (test_spawn.A.b) ... ok\n"), 0, &modules);
+        assert_eq!(leavings.wrong(&[]), ["a (test_spawn.A.a) left itself out: port"]);
+        assert!(leavings.reasons(&[]).is_empty());
+        let named = [("a (test_spawn.A.a)", "no port")];
+        assert!(leavings.wrong(&named).is_empty());
+        assert_eq!(leavings.reasons(&named).into_iter().collect::<Vec<_>>(), [("no port".to_owned(), 1)]);
+        let named = [named[0], ("b (test_spawn.A.b)", "alone")];
+        assert_eq!(
+            leavings.wrong(&named),
+            ["b (test_spawn.A.b) is named as one that leaves itself out, and did not"]
+        );
+        leavings.read(&run("[0] OK\n"), 1, &modules);
+        assert_eq!(leavings.wrong(&named).len(), 2);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub(crate) struct Job {
     shown: String,
     limit: Duration,
     input: Vec<u8>,
+    is_seen: bool,
 }
 
 /// What a program did.
@@ -70,7 +71,13 @@ impl Job {
     /// The program `name`, without arguments, limited to a minute.
     pub(crate) fn new(name: impl AsRef<OsStr>) -> Self {
         let shown = name.as_ref().to_string_lossy().into_owned();
-        Self { command: Command::new(name), shown, limit: Duration::from_secs(60), input: Vec::new() }
+        Self {
+            command: Command::new(name),
+            shown,
+            limit: Duration::from_secs(60),
+            input: Vec::new(),
+            is_seen: false,
+        }
     }
 
     /// One more argument.
@@ -110,6 +117,11 @@ impl Job {
         Self { command, shown: format!("{} {}", prefix.join(" "), self.shown), ..self }
     }
 
+    /// It gets the CPU that others leave: builds beside tests whose ranks wait for each other, which would wait for a turn each time.
+    pub(crate) fn behind_others(self) -> Self {
+        self.under(&["nice", "-n", "10"])
+    }
+
     /// Environment variables.
     pub(crate) fn envs(mut self, variables: &[(String, OsString)]) -> Self {
         for (name, value) in variables {
@@ -130,6 +142,11 @@ impl Job {
         self
     }
 
+    /// What it complains about is seen as it comes, and is in no outcome: the progress of a build somebody waits for.
+    pub(crate) fn seen(self) -> Self {
+        Self { is_seen: true, ..self }
+    }
+
     /// The time limit in seconds.
     pub(crate) fn limit(mut self, seconds: u64) -> Self {
         self.limit = Duration::from_secs(seconds);
@@ -140,7 +157,8 @@ impl Job {
     pub(crate) fn start(mut self) -> Result<Running, String> {
         let started = Instant::now();
         let stdin = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
-        self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let stderr = if self.is_seen { Stdio::inherit() } else { Stdio::piped() };
+        self.command.stdin(stdin).stdout(Stdio::piped()).stderr(stderr).process_group(0);
         let mut child = self.command.spawn().map_err(|e| format!("can't start `{}`: {e}", self.shown))?;
         let pid = child.id();
         if let Some(mut stdin) = child.stdin.take() {

@@ -8,11 +8,13 @@
 //! not run here is counted and says why.
 
 mod archive;
+mod arpack;
 mod fftw;
 mod hpcc;
 mod hypre;
 mod lammps;
 mod mpich;
+mod mumps;
 mod netpipe;
 mod numbers;
 mod scotch;
@@ -30,11 +32,15 @@ use archive::Archive;
 use site::{RANKS, Ranks, Site};
 
 /// In which order they run, quick ones first.
-const ALL: [&Program; 7] = [
+const ALL: [&Program; 11] = [
     &netpipe::PROGRAM,
+    &mpich::RMA,
     &hpcc::PROGRAM,
     &fftw::PROGRAM,
     &scotch::PROGRAM,
+    &mumps::PROGRAM,
+    &arpack::PROGRAM,
+    &mpich::fortran::PROGRAM,
     &lammps::PROGRAM,
     &hypre::PROGRAM,
     &mpich::PROGRAM,
@@ -74,8 +80,9 @@ pub(crate) const PACKAGES: &[Package] = &[
     row("make", Proof::Program("make"), "other people's programs: their makefiles"),
     row("xz-utils", Proof::Program("xz"), "other people's programs: their archives"),
     row("g++", Proof::Program("c++"), "LAMMPS (deeper tier)"),
-    row("perl", Proof::Program("perl"), "the build of MPICH's tests (deeper tier)"),
-    row("libopenblas-dev", Proof::Header("cblas.h"), "HPC Challenge: BLAS"),
+    row("perl", Proof::Program("perl"), "the build of MPICH's tests"),
+    row("gfortran", Proof::Program("gfortran"), "MUMPS, PARPACK, MPICH's tests in Fortran"),
+    row("libopenblas-dev", Proof::Header("cblas.h"), "HPC Challenge, MUMPS, PARPACK: BLAS and LAPACK"),
     row("zlib1g-dev", Proof::Header("zlib.h"), "PT-Scotch: compressed graphs"),
     row("bison", Proof::Program("bison"), "PT-Scotch: the parser of its strategies"),
     row("flex", Proof::Program("flex"), "PT-Scotch: the parser of its strategies"),

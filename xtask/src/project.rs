@@ -7,10 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::process::Job;
+use serde_json::Value;
 
-/// For what is built in a folder of its own, for a test: without optimising other crates.
-pub(crate) const QUICKLY: [&str; 2] = ["--config", "profile.dev.package.\"*\".opt-level=0"];
+use crate::process::Job;
 
 /// What went wrong, ready to be printed: a sentence, perhaps followed by the output of a program.
 pub(crate) type Fallible<T = ()> = Result<T, String>;
@@ -47,6 +46,8 @@ impl Project {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let job =
             Job::new(cargo).args(arguments).dir(&self.root).env("CARGO_TERM_COLOR", "never").limit(1500);
+        let runs_tests = arguments.first() == Some(&"test") && !arguments.contains(&"--no-run");
+        let job = if runs_tests { job } else { job.behind_others().limit(3000) };
         if !arguments.contains(&"--release") {
             return job;
         }
@@ -55,6 +56,12 @@ impl Project {
             flags += &format!(" --remap-path-prefix={}={name}", folder.display());
         }
         job.env("RUSTFLAGS", flags.trim())
+    }
+
+    /// What cargo knows of the crates in the build, and of those that they need, with these options.
+    pub(crate) fn metadata<'a>(&self, options: impl IntoIterator<Item = &'a str>) -> Fallible<Value> {
+        let known = self.cargo(&["metadata", "--format-version", "1"]).args(options).succeed()?.stdout;
+        serde_json::from_str(&known).map_err(|e| format!("cargo metadata: {e}"))
     }
 
     /// The folders that the sources lie in, each with what it is called in messages and by debuggers.

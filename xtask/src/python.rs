@@ -59,7 +59,7 @@ pub(crate) fn environment(project: &Project) -> Fallible<Environment> {
     // Its one big C file takes minutes with the interpreter's own -O3; the last -O wins.
     let flags = format!("-O1 -g0 {}", survival());
     let install = pip().arg("install").arg(&found.source).env("MPICC", &mpicc).env("CFLAGS", flags);
-    install.succeed().map_err(|e| format!("pip can't build mpi4py with our mpicc\n{e}"))?;
+    install.behind_others().succeed().map_err(|e| format!("pip can't build mpi4py with our mpicc\n{e}"))?;
     let libraries = pip().args(["install", "--only-binary", ":all:"]).args(LIBRARIES);
     libraries.succeed().map_err(|e| format!("pip can't install {}\n{e}", LIBRARIES.join(" ")))?;
     fs::write(&stamp, wanted).map_err(|e| format!("can't write {}: {e}", stamp.display()))?;

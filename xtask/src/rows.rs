@@ -15,38 +15,58 @@ const fn row(
 ) -> Row {
     let better =
         if matches!(unit.as_bytes(), b"GB/s" | b"M/s" | b"x loop") { Better::Higher } else { Better::Lower };
-    Row { name, label, unit, better, limit, within: None, rival_goal, group }
+    Row { name, label, unit, better, limit, within: None, most: None, rival_goal, group }
 }
 
-/// A row that should take so many times its limit at most.
+/// A row that should take so many times its limit at most; of a rate, that should be so many times slower at most.
 const fn within(most: f64, row: Row) -> Row {
     Row { within: Some(most), ..row }
 }
 
+/// A row that should be so much at most.
+const fn at_most(most: f64, row: Row) -> Row {
+    Row { most: Some(most), ..row }
+}
+
 /// Collective operations with data at several lengths, as `bench/sizes.c` reports them.
 pub(crate) fn of_sizes() -> Vec<Row> {
-    const OPERATIONS: [(&str, &str); 9] = [
-        ("bcast", "Bcast"),
-        ("reduce", "Reduce"),
-        ("allreduce", "Allreduce"),
-        ("gather", "Gather"),
-        ("scatter", "Scatter"),
-        ("allgather", "Allgather"),
-        ("alltoall", "Alltoall"),
-        ("reduce_scatter", "Reduce_scatter_block"),
-        ("scan", "Scan"),
+    // Name, label, and whether some rank has a block for each.
+    const OPERATIONS: [(&str, &str, bool); 9] = [
+        ("bcast", "Bcast", false),
+        ("reduce", "Reduce", false),
+        ("allreduce", "Allreduce", false),
+        ("gather", "Gather", true),
+        ("scatter", "Scatter", true),
+        ("allgather", "Allgather", true),
+        ("alltoall", "Alltoall", true),
+        ("reduce_scatter", "Reduce_scatter_block", true),
+        ("scan", "Scan", false),
     ];
     const LENGTHS: [(usize, &str); 5] =
         [(8, "8 B"), (1 << 10, "1 KiB"), (16 << 10, "16 KiB"), (256 << 10, "256 KiB"), (4 << 20, "4 MiB")];
-    let all = OPERATIONS.iter().flat_map(|operation| LENGTHS.map(|length| (operation, length)));
-    let row = |((name, label), (bytes, length)): (&(&str, &str), (usize, &str)), ranks: usize| {
-        // What a table is made of lives as long as the command.
-        let name = format!("coll_{name}_{bytes}_{ranks}").leak();
-        let label = format!("{label} {length}, {ranks}").leak();
-        row("coll", name, label, "us", None, Some(if ranks > 2 { 1.5 } else { 1.2 }))
-    };
-    all.flat_map(|what| SIZED.map(|ranks| row(what, ranks))).collect()
+    // What else is reported of short messages.
+    const SINGLE: [(&str, &str); 3] = [("_p50", ", median"), ("_p99", ", 99 %"), ("_late", ", one late")];
+    let mut rows = Vec::new();
+    for ((name, operation, has_blocks), (bytes, length)) in
+        OPERATIONS.iter().flat_map(|operation| LENGTHS.map(|length| (operation, length)))
+    {
+        let is_measured = |ranks: usize| bytes * if *has_blocks { ranks } else { 1 } <= MOST;
+        for ranks in SIZED.into_iter().filter(|ranks| is_measured(*ranks)) {
+            // What a table is made of lives as long as the command.
+            let name = |end: &str| &*format!("coll_{name}_{bytes}_{ranks}{end}").leak();
+            let label = |end: &str| &*format!("{operation} {length}, {ranks}{end}").leak();
+            let goal = Some(if ranks > 2 { 1.5 } else { 1.2 });
+            rows.push(row("coll", name(""), label(""), "us", None, goal));
+            let singles = SINGLE.iter().filter(|_| bytes <= SHORT);
+            rows.extend(singles.map(|(end, what)| row("coll", name(end), label(what), "us", None, None)));
+        }
+    }
+    rows
 }
+
+/// Longest buffer of `bench/sizes.c`, and longest message of which it also measures single operations.
+const MOST: usize = 16 << 20;
+const SHORT: usize = 16 << 10;
 
 /// The goals are those of the rows that are promised now.
 pub(crate) const ROWS: &[Row] = &[
@@ -132,30 +152,139 @@ pub(crate) const ROWS: &[Row] = &[
     row("crowd", "bcast_32", "Bcast 1 KiB, 32 ranks", "us", None, Some(1.0)),
     row("crowd", "alltoall_32", "Alltoall 64 B, 32 ranks", "us", None, Some(1.0)),
     row("crowd", "dup_32", "Comm_dup, 32 ranks", "us", None, Some(1.0)),
-    row("rma", "rma_put_8_2", "8 B Put, flush", "us", Some("handoff"), Some(1.0)),
-    row("rma", "rma_get_8_2", "8 B Get, flush", "us", Some("handoff"), Some(1.0)),
-    row("rma", "rma_fetch_and_op_2", "8 B Fetch_and_op, flush", "us", Some("handoff"), Some(1.0)),
-    row("rma", "rma_compare_and_swap_2", "8 B Compare_and_swap, flush", "us", Some("handoff"), Some(1.0)),
-    row("rma", "rma_put_65536_2", "64 KiB Put, flush", "us", None, Some(1.0)),
-    row("rma", "rma_put_1048576_2", "1 MiB Put, flush", "us", None, Some(1.0)),
+    row("rma", "rma_put_8_2", "8 B Put, flush", "us", Some("rma_bare_put_2"), Some(1.2)),
+    row("rma", "rma_get_8_2", "8 B Get, flush", "us", Some("rma_bare_get_2"), Some(1.2)),
+    row(
+        "rma",
+        "rma_fetch_and_op_2",
+        "8 B Fetch_and_op, flush",
+        "us",
+        Some("rma_bare_fetch_and_op_2"),
+        Some(1.2),
+    ),
+    row(
+        "rma",
+        "rma_compare_and_swap_2",
+        "8 B Compare_and_swap, flush",
+        "us",
+        Some("rma_bare_compare_and_swap_2"),
+        Some(1.2),
+    ),
+    row("rma", "rma_bare_put_2", "bare store, fence", "us", None, None),
+    row("rma", "rma_bare_get_2", "bare load, fence", "us", None, None),
+    row("rma", "rma_bare_fetch_and_op_2", "bare fetch-and-add, fence", "us", None, None),
+    row("rma", "rma_bare_compare_and_swap_2", "bare compare-and-swap, fence", "us", None, None),
+    at_most(10.0, row("rma", "rma_more_put_2", "Put, beyond the bare step", "ns", None, None)),
+    at_most(10.0, row("rma", "rma_more_get_2", "Get, beyond the bare step", "ns", None, None)),
+    at_most(10.0, row("rma", "rma_more_fetch_and_op_2", "Fetch_and_op, beyond it", "ns", None, None)),
+    at_most(10.0, row("rma", "rma_more_compare_and_swap_2", "Compare_and_swap, beyond it", "ns", None, None)),
+    within(
+        1.2,
+        row("rma", "rma_far_put_2", "Put, line of the other", "us", Some("rma_bare_far_put_2"), None),
+    ),
+    within(
+        1.2,
+        row("rma", "rma_far_get_2", "Get, line of the other", "us", Some("rma_bare_far_get_2"), None),
+    ),
+    within(
+        1.2,
+        row(
+            "rma",
+            "rma_far_fetch_and_op_2",
+            "Fetch_and_op, line of the other",
+            "us",
+            Some("rma_bare_far_fetch_and_op_2"),
+            None,
+        ),
+    ),
+    within(
+        1.2,
+        row(
+            "rma",
+            "rma_far_compare_and_swap_2",
+            "Compare_and_swap, line of the other",
+            "us",
+            Some("rma_bare_far_compare_and_swap_2"),
+            None,
+        ),
+    ),
+    row("rma", "rma_bare_far_put_2", "bare store there, fence", "us", None, None),
+    row("rma", "rma_bare_far_get_2", "bare load there, fence", "us", None, None),
+    row("rma", "rma_bare_far_fetch_and_op_2", "bare fetch-and-add there", "us", None, None),
+    row("rma", "rma_bare_far_compare_and_swap_2", "bare compare-and-swap there", "us", None, None),
+    within(1.1, row("rma", "rma_created_put_8_2", "8 B Put, created", "us", Some("rma_put_8_2"), None)),
+    within(1.1, row("rma", "rma_created_get_8_2", "8 B Get, created", "us", Some("rma_get_8_2"), None)),
+    within(
+        1.1,
+        row(
+            "rma",
+            "rma_created_fetch_and_op_2",
+            "Fetch_and_op, created",
+            "us",
+            Some("rma_fetch_and_op_2"),
+            None,
+        ),
+    ),
+    within(
+        1.1,
+        row("rma", "rma_created_lock_2", "lock, Put, unlock, created", "us", Some("rma_lock_2"), None),
+    ),
+    within(
+        1.05,
+        row("rma", "rma_put_65536_2", "64 KiB Put, flush", "us", Some("rma_memcpy_65536_2"), Some(1.0)),
+    ),
+    within(
+        1.05,
+        row("rma", "rma_put_1048576_2", "1 MiB Put, flush", "us", Some("rma_memcpy_1048576_2"), Some(1.0)),
+    ),
+    row("rma", "rma_memcpy_65536_2", "64 KiB memcpy there", "us", None, None),
+    row("rma", "rma_memcpy_1048576_2", "1 MiB memcpy there", "us", None, None),
     row("rma", "rma_puts_1000_2", "1000 puts of 8 B, flush", "us", None, Some(1.0)),
-    row("rma", "rma_accumulate_8192_2", "8 KiB Accumulate", "us", Some("rma_by_hand_8192_2"), Some(1.0)),
+    within(
+        1.11,
+        row("rma", "rma_accumulate_8192_2", "8 KiB Accumulate", "us", Some("rma_by_hand_8192_2"), Some(1.0)),
+    ),
     row("rma", "rma_by_hand_8192_2", "8 KiB, by a loop", "us", None, None),
-    row("rma", "rma_fence_2", "Put, fence, 2 ranks", "us", None, Some(1.0)),
-    row("rma", "rma_post_start_2", "post to wait, 2 ranks", "us", None, Some(1.0)),
-    row("rma", "rma_lock_2", "lock, Put, unlock, 2 ranks", "us", None, Some(1.0)),
+    row("rma", "rma_fence_2", "Put, fence, 2 ranks", "us", None, Some(1.2)),
+    row("rma", "rma_post_start_2", "post to wait, 2 ranks", "us", None, Some(1.2)),
+    row("rma", "rma_lock_2", "lock, Put, unlock, 2 ranks", "us", None, Some(1.2)),
     row("rma", "rma_contended_2", "one counter, 2 ranks", "us", None, Some(1.0)),
-    row("rma", "rma_unfair_2", "most of it to least, 2 ranks", "x", None, None),
-    row("rma", "rma_fence_8", "Put, fence, 8 ranks", "us", None, Some(1.0)),
-    row("rma", "rma_post_start_8", "post to wait, 8 ranks", "us", None, Some(1.0)),
-    row("rma", "rma_lock_8", "lock, Put, unlock, 8 ranks", "us", None, Some(1.0)),
+    at_most(2.0, row("rma", "rma_unfair_2", "most of it to least, 2 ranks", "x", None, None)),
+    row("rma", "rma_fence_8", "Put, fence, 8 ranks", "us", None, Some(1.5)),
+    row("rma", "rma_post_start_8", "post to wait, 8 ranks", "us", None, Some(1.5)),
+    row("rma", "rma_lock_8", "lock, Put, unlock, 8 ranks", "us", None, Some(1.5)),
     row("rma", "rma_contended_8", "one counter, 8 ranks", "us", None, Some(1.0)),
-    row("rma", "rma_unfair_8", "most of it to least, 8 ranks", "x", None, None),
-    row("rma", "rma_fence_16", "Put, fence, 16 ranks", "us", None, Some(1.0)),
-    row("rma", "rma_post_start_16", "post to wait, 16 ranks", "us", None, Some(1.0)),
-    row("rma", "rma_lock_16", "lock, Put, unlock, 16 ranks", "us", None, Some(1.0)),
+    at_most(2.0, row("rma", "rma_unfair_8", "most of it to least, 8 ranks", "x", None, None)),
+    row("rma", "rma_fence_16", "Put, fence, 16 ranks", "us", None, Some(1.5)),
+    row("rma", "rma_post_start_16", "post to wait, 16 ranks", "us", None, Some(1.5)),
+    row("rma", "rma_lock_16", "lock, Put, unlock, 16 ranks", "us", None, Some(1.5)),
     row("rma", "rma_contended_16", "one counter, 16 ranks", "us", None, Some(1.0)),
-    row("rma", "rma_unfair_16", "most of it to least, 16 ranks", "x", None, None),
+    at_most(2.0, row("rma", "rma_unfair_16", "most of it to least, 16 ranks", "x", None, None)),
+    within(1.2, row("rma", "tcp_rma_put_8_2", "TCP 8 B Put, flush", "us", Some("socket_turn_8"), Some(1.0))),
+    within(1.2, row("rma", "tcp_rma_get_8_2", "TCP 8 B Get, flush", "us", Some("socket_turn_8"), Some(1.0))),
+    within(
+        1.2,
+        row(
+            "rma",
+            "tcp_rma_fetch_and_op_2",
+            "TCP Fetch_and_op, flush",
+            "us",
+            Some("socket_turn_8"),
+            Some(1.0),
+        ),
+    ),
+    row("rma", "tcp_rma_puts_1000_2", "TCP 1000 puts of 8 B, flush", "us", None, Some(5.0)),
+    within(
+        1.05,
+        row(
+            "rma",
+            "tcp_rma_stream_1048576_2",
+            "TCP 1 MiB Put, 16 to a flush",
+            "GB/s",
+            Some("socket_1048576"),
+            Some(1.0),
+        ),
+    ),
     row("startup", "startup_2", "start-up, 2 ranks", "ms", Some("fork_2"), Some(1.0)),
     row("startup", "startup_16", "start-up, 16 ranks", "ms", Some("fork_16"), Some(1.0)),
     row("startup", "startup_64", "start-up, 64 ranks", "ms", Some("fork_64"), Some(1.0)),
@@ -238,7 +367,12 @@ pub(crate) const ROWS: &[Row] = &[
     within(3.0, row("faults", "agree_8", "agree, 8 ranks", "us", Some("agree_reduced_8"), Some(1.0))),
     row("faults", "agree_reduced_16", "Allreduce, 16 ranks", "us", None, Some(1.0)),
     within(3.0, row("faults", "agree_16", "agree, 16 ranks", "us", Some("agree_reduced_16"), Some(1.0))),
+    row("bindings", "binding_standard", "a call, standard ABI", "ns", None, None),
+    // At most 5, and at most 10; the counts of instructions guard them.
+    row("bindings", "binding_mpich", "more with MPICH's ABI", "ns", None, None),
+    row("bindings", "binding_fortran", "more in Fortran", "ns", None, None),
     row("limit", "socket_8", "TCP 8 B, spinning", "us", None, None),
+    row("limit", "socket_turn_8", "TCP 8 B there and back", "us", None, None),
     row("limit", "socket_asleep", "TCP 8 B, epoll", "us", None, None),
     row("limit", "socket_65536", "TCP 64 KiB", "GB/s", None, None),
     row("limit", "socket_1048576", "TCP 1 MiB", "GB/s", None, None),
@@ -292,3 +426,22 @@ pub(crate) const SHAPES: [[Row; 3]; 17] = [
     shape!("records_8K", "records 8 K", None),
     shape!("records_1M", "records 1 M", Some(1.0)),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows that nothing fills would look like something that failed.
+    #[test]
+    fn sizes_are_those_that_are_measured() {
+        let program = include_str!("../../bench/sizes.c");
+        assert!(
+            program.contains("MOST = 16 << 20, SHORT = 16 << 10") && (MOST, SHORT) == (16 << 20, 16 << 10)
+        );
+        let rows = of_sizes();
+        let has = |name: &str| rows.iter().any(|row| row.name == name);
+        assert!(has("coll_bcast_4194304_32") && has("coll_alltoall_4194304_4"));
+        assert!(!has("coll_alltoall_4194304_8") && !has("coll_reduce_scatter_4194304_8"));
+        assert!(has("coll_scan_16384_8_p99") && !has("coll_scan_262144_8_p99"));
+    }
+}

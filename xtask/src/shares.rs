@@ -11,7 +11,7 @@ use crate::{
     leftovers::Watch,
     mpi::Mpi,
     process::{Job, Outcome},
-    project::{Fallible, Project, QUICKLY},
+    project::{Fallible, Project},
     tally::Tally,
 };
 
@@ -23,7 +23,7 @@ const ORDERS: [(&str, &str); 6] =
 pub(crate) fn built(project: &Project) -> Fallible<PathBuf> {
     let target = project.folder("shares")?;
     let assertions = ("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false");
-    build(project, &target, |job| job.args(QUICKLY).env(assertions.0, assertions.1))
+    build(project, &target, |job| job.env(assertions.0, assertions.1))
 }
 
 fn build(project: &Project, target: &Path, with: impl FnOnce(Job) -> Job) -> Fallible<PathBuf> {

@@ -19,7 +19,7 @@ use rustix::process::Signal;
 
 use crate::{
     ctests,
-    launchers::{expect, spawns, survives},
+    launchers::{WAYS, by, expect, meet, spawns, survives},
     leftovers::Watch,
     mpi::Mpi,
     packages::present,
@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// How many tests there are, for when none of them can be run.
-const TESTS: usize = 21;
+const TESTS: usize = 21 + WAYS.len();
 
 /// Every program that is needed; all are of the Debian packages slurm-wlm and munge.
 const PROGRAMS: [&str; 6] = ["munged", "slurmctld", "slurmd", "srun", "salloc", "sbatch"];
@@ -99,6 +99,14 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     tally.test("slurm: our mpiexec in an allocation starts what our programs ask for", || {
         spawns(cluster.allocated_to("2").args(["-n", "1"]).arg(&cluster.pool))
     });
+    for way in WAYS {
+        tally.test(&format!("slurm: a step meets a job of our mpiexec by {}", by(way)), || {
+            [true, false].iter().try_for_each(|accepts_first| {
+                let jobs = [cluster.srun(&pmi, 4), mpi.mpiexec(2, false)];
+                meet(&cluster.partner, jobs, way, &cluster.folder.join("port"), *accepts_first)
+            })
+        });
+    }
     tally.test("slurm: MPI_Abort ends the step", || cluster.ends(&pmi, &["abort", "7"], "MPI_Abort(7)"));
     tally.test("slurm: srun -K ends the step when a rank is killed", || {
         cluster.ends(&["--mpi=pmi2", "-N2", "-K"], &["die", "9"], "Killed")
@@ -137,6 +145,7 @@ struct Cluster<'a> {
     places: PathBuf,
     pool: PathBuf,
     stencil: PathBuf,
+    partner: PathBuf,
 }
 
 impl<'a> Cluster<'a> {
@@ -149,8 +158,9 @@ impl<'a> Cluster<'a> {
         let places = ctests::helper(project, mpi, "hosts", "places")?;
         let pool = ctests::helper(project, mpi, "", "example_pool")?;
         let stencil = ctests::helper(project, mpi, "fault", "example_stencil")?;
+        let partner = ctests::helper(project, mpi, "build", "partner")?;
         let folder = project.folder("slurm")?;
-        let mut cluster = Self { mpi, folder, daemons: None, whose, faulty, places, pool, stencil };
+        let mut cluster = Self { mpi, folder, daemons: None, whose, faulty, places, pool, stencil, partner };
         cluster.configure()?;
         let daemons = cluster.tool("sh").args(["-c", DAEMONS]).under(&NAMESPACE);
         cluster.daemons = Some(watch.mark(daemons).start()?);

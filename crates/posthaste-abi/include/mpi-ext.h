@@ -18,7 +18,7 @@
 #define MPIX_ERR_PROC_FAILED         MPI_ERR_PROC_ABORTED
 /* A member has ended, which is not acknowledged; the receive from anybody goes on. */
 #define MPIX_ERR_PROC_FAILED_PENDING 16352
-/* The communicator is revoked. */
+/* The communicator or the window is revoked. */
 #define MPIX_ERR_REVOKED             16353
 
 #if defined(__cplusplus)
@@ -35,8 +35,9 @@ int MPIX_Comm_agree(MPI_Comm comm, int *flag);
 int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
-/* Not implemented: they raise MPI_ERR_UNSUPPORTED_OPERATION. */
 int MPIX_Win_revoke(MPI_Win win);
+int MPIX_Win_is_revoked(MPI_Win win, int *flag);
+/* Not implemented: it raises MPI_ERR_UNSUPPORTED_OPERATION. */
 int MPIX_File_revoke(MPI_File fh);
 
 int PMPIX_Comm_revoke(MPI_Comm comm);
@@ -50,6 +51,7 @@ int PMPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
 int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
 int PMPIX_Win_revoke(MPI_Win win);
+int PMPIX_Win_is_revoked(MPI_Win win, int *flag);
 int PMPIX_File_revoke(MPI_File fh);
 
 #if defined(__cplusplus)

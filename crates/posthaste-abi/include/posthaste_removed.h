@@ -59,7 +59,7 @@ POSTHASTE_REPLACED_BY("MPI_Type_get_extent")
 POSTHASTE_INLINE int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     MPI_Aint lb = 0, extent = 0;
-    int code = MPI_Type_get_extent(datatype, &lb, &extent);
+    int code = MPI_Type_get_extent(datatype, displacement ? &lb : displacement, &extent);
     if (code == MPI_SUCCESS) *displacement = lb + extent;
     return code;
 }

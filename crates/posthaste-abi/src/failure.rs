@@ -5,6 +5,7 @@
 //! with another), ends the job. Error codes are the error classes; `MPI_Error_string` adds the latest sentence of that class
 //! on the calling thread.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::PoisonError;
 
@@ -53,6 +54,16 @@ pub(crate) fn call_handler(call: &'static str, site: Site, code: c_int) {
     }
 }
 
+thread_local! {
+    /// The handler of the window that the call under way has freed.
+    static PARTED: Cell<Option<Handler>> = const { Cell::new(None) };
+}
+
+/// The window of the error that this call gives is gone when it is raised; this was its handler.
+pub(crate) fn of_freed_window(handler: Handler) {
+    PARTED.set(Some(handler));
+}
+
 /// The handler of the object an error belongs to, and the object that it is called for. A bad handle has no object: the error
 /// goes to the process.
 fn handler_of(site: Site) -> (Handler, Site) {
@@ -63,9 +74,10 @@ fn handler_of(site: Site) -> (Handler, Site) {
         }
         Site::Comm(comm) if inside().is_some() => communicator::find("comm", comm)
             .map_or_else(|_| of_process(), |found| (errhandler::of(&found), site)),
-        Site::Win(win) if inside().is_some() => {
-            window::find("win", win).map_or_else(|_| of_process(), |found| (found.handler(), site))
-        }
+        Site::Win(win) if inside().is_some() => match window::find("win", win) {
+            Ok(found) => (found.handler(), site),
+            Err(_) => PARTED.take().map_or_else(of_process, |handler| (handler, site)),
+        },
         Site::Comm(_) | Site::Win(_) | Site::Process => of_process(),
     }
 }

@@ -377,10 +377,11 @@ pub(crate) fn is_of(kind: Kind, number: usize) -> bool {
     Kind::claimed(number) == Some(kind)
 }
 
-/// Whether this is no number of an object that the program has made: what has it, if anything, stays as it is.
+/// Whether this is no number of an object that the program has made: what has it, if anything, stays as it is. Faces write predefined
+/// objects above the 31 bits, or without a generation. Of requests nobody asks.
 #[inline]
 pub(crate) fn is_lasting(number: usize) -> bool {
-    number >> KIND_SHIFT == 0
+    number >> 31 != 0 || (number >> SLOT_BITS) & GENERATIONS == 0
 }
 
 /// The handle of a request, from the number below 2^30 that the engine's table gave it.
@@ -421,6 +422,24 @@ mod tests {
         assert!(table.remove("comm", first).is_err());
         assert_eq!(table.len(), 0);
         assert!(table.slots.read().unwrap().entries.len() <= REST + 2, "slots are used again");
+    }
+
+    #[test]
+    fn what_is_predefined_lasts_and_what_a_program_makes_does_not() {
+        let datatypes =
+            [constants::MPI_INT, constants::MPI_DOUBLE, constants::MPI_FLOAT_INT, constants::MPI_2INT];
+        assert!(datatypes.iter().all(|datatype| is_lasting(datatype.number())));
+        assert!([constants::MPI_SUM, constants::MPI_MAXLOC].iter().all(|op| is_lasting(op.number())));
+        for kind in [Kind::Datatype, Kind::Op] {
+            let table = Table::new(kind);
+            for at in 0..1000 {
+                let number = table.insert(Arc::new(at)).unwrap();
+                assert!(!is_lasting(number), "{number:x}");
+                if at % 3 == 0 {
+                    table.remove("object", number).unwrap();
+                }
+            }
+        }
     }
 
     #[test]

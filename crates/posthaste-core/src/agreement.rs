@@ -270,6 +270,8 @@ impl Agreement {
 }
 
 #[cfg(test)]
+mod explored_tests;
+#[cfg(test)]
 mod many_tests;
 #[cfg(test)]
 mod rounds_tests;

@@ -47,7 +47,7 @@ pub(crate) use repeated::Repeated;
 
 use posthaste_os::fabric::{Endpoint, NotStarted, Place, Registration, Remote};
 pub use posthaste_os::heap::Block;
-use posthaste_os::mapped::Mapped;
+use posthaste_os::mapped::{Atom, Mapped};
 use posthaste_os::mem::{self, Sink, Source, Store};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
@@ -305,6 +305,13 @@ impl UserBuf {
         let to = self.offset(offset).0;
         // SAFETY: as in `copy_out`, with the roles exchanged.
         unsafe { mem::move_bytes(source.as_ptr(), to, source.len()) };
+    }
+
+    /// The element of `size` bytes here, if the processor can change it in one step.
+    #[inline(always)]
+    pub(crate) fn atom<'a>(self, size: usize) -> Option<Atom<'a>> {
+        // SAFETY: readable and writable until the operation ends, and never seen through a reference (promise of `Base::new`).
+        unsafe { Atom::at(self.0, size) }
     }
 
     /// Copies `len` bytes from another user buffer to here; the two may overlap.

@@ -55,7 +55,9 @@ impl Group {
             [first, second, ..] => (first.0, i64::from(second.0) - i64::from(first.0)),
         };
         let mut neighbours = peers.iter().zip(&peers[1..]);
+        // One process twice is no range, whoever names it so.
         if let Ok(stride) = i32::try_from(stride)
+            && stride != 0
             && neighbours.all(|(one, next)| i64::from(next.0) - i64::from(one.0) == i64::from(stride))
         {
             return Self(Repr::Range { first, stride, size: peers.len() as u32 });

@@ -106,7 +106,7 @@ impl Vci {
         if engine.has_staged() {
             busy |= staging::advance(engine, methods);
         }
-        if !running.is_empty() && !*serves {
+        if running.has_to_look() && !*serves {
             busy |= coll::advance(engine, methods, running);
         }
         busy
@@ -124,6 +124,6 @@ impl Vci {
     /// Whether there is something to do that may call functions of the program.
     pub(crate) fn owes(&self) -> bool {
         let finished = &self.engine.finished;
-        !self.running.is_empty() || !finished.handlers.is_empty()
+        self.running.has_to_look() || !finished.handlers.is_empty()
     }
 }

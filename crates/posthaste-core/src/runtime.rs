@@ -40,6 +40,8 @@ pub(crate) use handlers::{ForProgram, Gate};
 pub use vcis::Opener;
 pub(crate) use vcis::Seen;
 
+/// Single steps between two questions who has ended: a program that only tests, once a millisecond, hears of a loss, too.
+const STEPS_PER_QUESTION: u64 = 256;
 /// Single steps, or steps of a wait in which something happens each time, between two looks at the other VCIs.
 pub(crate) const STEPS_PER_LOOK: u32 = 64;
 
@@ -164,6 +166,9 @@ impl Runtime {
             return self.serve(at);
         }
         let mut vci = self.enter(at);
+        if vci.steps.is_multiple_of(STEPS_PER_QUESTION) {
+            vci.methods.look_at_sockets();
+        }
         let busy = vci.progress();
         let handlers = !vci.engine.finished.handlers.is_empty();
         drop(vci);
@@ -175,8 +180,34 @@ impl Runtime {
 
     /// A step that calls no function of the program. Its threads do that; those that sleep are woken for it.
     fn serve(&self, at: usize) -> bool {
+        self.serve_by(at, Vci::serve)
+    }
+
+    /// Serves the VCIs in which nobody has been since the last look, for a thread that sleeps: it is not to think that others look around.
+    pub(crate) fn stand_in(&self, seen: &mut Seen) -> Others {
+        let unseen = |vci: &mut Vci| {
+            let steps = vci.steps;
+            let busy = vci.serve();
+            vci.steps = steps;
+            busy
+        };
+        let mut others = Others::default();
+        for at in self.vcis.open() {
+            if seen.is_visited(at, self.vcis.get(at).visits()) {
+                others.active = true;
+            } else {
+                while self.serve_by(at, unseen) {
+                    others.busy = true;
+                }
+            }
+            seen.leaves(at, self.vcis.get(at).visits());
+        }
+        others
+    }
+
+    fn serve_by(&self, at: usize, step: impl FnOnce(&mut Vci) -> bool) -> bool {
         let mut vci = self.enter(at);
-        let busy = vci.serve();
+        let busy = step(&mut vci);
         let owes = busy && vci.owes();
         drop(vci);
         if owes {

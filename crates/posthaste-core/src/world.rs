@@ -4,7 +4,7 @@
 //!
 //! Parts: `fast_paths`, those of the blocking calls; `handlers`, of the program; `scope`, the calls that take borrowed slices;
 //! `persistent`, `repeated`, `partitioned` and `buffered`, those whose memory is theirs; `several`, waits for some of several requests;
-//! `probes`; `local`, copies; `meeting`, other jobs; `faults`, what the living do when others end; `process_sets`, those with names; `vcis`, and who belongs to which.
+//! `probes`; `local`, copies; `meeting`, other jobs; `faults`, what the living do when others end; `founding`, communicators of a group alone; `process_sets`, those with names; `vcis`, and who belongs to which.
 //!
 //! What must stay true: one engine for each VCI, and one open world per process, whatever the number of [`World`] values; a process that was meant to be one of many never goes on as one
 //! of one.
@@ -30,6 +30,7 @@ mod tasks;
 mod owned;
 mod descriptor;
 mod faults;
+mod founding;
 mod windows;
 
 use std::cell::Cell;
@@ -182,8 +183,12 @@ struct Common {
     vcis: usize,
     /// Memory that this process shares with its peers on the host.
     heap: Option<Arc<Heap>>,
+    /// Memory of windows that it shares with their members.
+    mappings: windows::Mappings,
     /// Where the ranks of this host share CPUs.
     boards: Option<Arc<Boards>>,
+    /// How many CPUs the ranks of this host share, if they outnumber them.
+    shared_cpus: Option<u32>,
     shows_types: bool,
     threaded: bool,
 }
@@ -235,12 +240,13 @@ impl Engines {
             nodes,
             routes,
             networks: wireup::Networks { tcp, fabric, bundle, plugin },
-            oversubscribed_here,
+            shared_cpus,
             oversubscribed,
             launcher,
             secret,
         } = start;
         let (me, size) = (Peer(rank), routes.size() as usize);
+        let oversubscribed_here = shared_cpus.is_some();
         let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if oversubscribed_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
@@ -265,8 +271,9 @@ impl Engines {
         let vcis = if threaded && near { config.vcis.min(node.vcis()) } else { 1 };
         let heap = shm.as_ref().map(|shm| shm.heap().clone());
         let lends = matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared);
-        let boards = heap.as_ref().filter(|_| oversubscribed_here && lends);
-        let boards = boards.map(|heap| Boards::new(heap.clone(), config.board_limit));
+        let boards =
+            heap.as_ref().filter(|_| oversubscribed_here && lends && config.board_limit <= Boards::LONGEST);
+        let boards = boards.map(|heap| Boards::new(heap.clone(), config.board_limit, config.shared_limit));
         let further = near.then(|| Further {
             node: node.clone(),
             local_rank,
@@ -278,6 +285,9 @@ impl Engines {
             oversubscribed: oversubscribed_here,
         });
         let mut methods = Methods::new(routes, me).with(shm).with(tcp).with(fabric).with(bundle).with(plugin);
+        if !near {
+            methods = methods.hearing_of(node.clone());
+        }
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let mut engine = Engine::new(config);
         if explain {
@@ -321,11 +331,13 @@ impl Engines {
             next_context: AtomicU32::new(ContextId::FIRST_COUNT),
             vcis,
             heap,
+            shared_cpus,
+            mappings: windows::Mappings::default(),
             boards,
             shows_types,
             threaded: threaded || progress_thread,
         };
-        common.share_boards(rank, &world);
+        common.tell_places(rank, &world);
         let (world, own, founding) = (Arc::new(world), Arc::new(own), Arc::new(founding));
         Ok(Self { runtime, waiting, world, own, founding, common: Arc::new(common) })
     }
@@ -367,6 +379,11 @@ impl World {
     /// A number for the node that this rank is on: ranks with the same number share memory.
     pub fn node(&self) -> u32 {
         self.common.nodes.leader(self.rank())
+    }
+
+    /// Whether all ranks of the job share memory.
+    pub fn is_on_one_node(&self) -> bool {
+        self.common.nodes.are_one()
     }
 
     /// The name of the node: that of the host, unless a setting gives it another one.
@@ -704,6 +721,7 @@ impl World {
 
     /// Closes the engine, after everything of ours has left. Nothing may be done with it afterwards.
     pub(crate) fn close(&self) {
+        self.forget_published();
         self.leave(self.calls.finalize);
         self.stop_progress_thread();
         self.publish_counters();

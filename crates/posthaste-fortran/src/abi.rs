@@ -96,3 +96,22 @@ fn meaning(offset: usize) -> Address {
 pub(crate) fn is_no_argument(text: *const u8) -> bool {
     (text as usize).wrapping_sub(&raw const LETTERS as usize) < size_of::<Letters>()
 }
+
+unsafe extern "C" {
+    // Of this library; asked of the loader, as a program may have an address of its own for them.
+    fn mpi_conversion_fn_null_();
+    fn mpi_conversion_fn_null__();
+    fn mpi_conversion_fn_null_c_();
+    fn mpi_conversion_fn_null_c__();
+}
+
+/// Whether a function is MPI_CONVERSION_FN_NULL or MPI_CONVERSION_FN_NULL_C.
+pub(crate) fn converts_nothing(function: Address) -> bool {
+    [
+        mpi_conversion_fn_null_ as Address,
+        mpi_conversion_fn_null__ as Address,
+        mpi_conversion_fn_null_c_ as Address,
+        mpi_conversion_fn_null_c__ as Address,
+    ]
+    .contains(&function)
+}

@@ -1,6 +1,8 @@
 //! How Fortran passes what C takes by value, and arrays of handles (MPI-5.0 §19.1, §19.3).
 
 use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 use crate::abi::Word;
 pub(crate) use crate::abi::{detached, is_no_argument, place};
@@ -69,65 +71,132 @@ pub(crate) unsafe fn count_from_one(indices: *mut Integer, len: Integer) {
 
 // Arrays of handles.
 
-/// So many handles need no memory from the heap.
-const FEW: usize = 16;
+/// Whether C has handles as long as Fortran's, so that the array of the one is the array of the other.
+const ARE_ALIKE: bool = size_of::<Word>() == size_of::<Integer>();
 
-/// An array of handles as C has it.
-pub(crate) struct Handles {
-    few: [Word; FEW],
-    many: Vec<Word>,
+/// So many handles need no memory from the heap.
+const FEW: usize = if ARE_ALIKE { 0 } else { 64 };
+
+/// Room for an array of handles, in the routine: to move it would be to copy it.
+pub(crate) struct Few([MaybeUninit<Word>; FEW]);
+
+impl Few {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self([const { MaybeUninit::uninit() }; FEW])
+    }
+}
+
+/// An array of handles as C has it: that of the program where both are alike, else a copy.
+pub(crate) struct Handles<'a> {
+    array: Address,
+    program: *mut Integer,
     len: usize,
-    /// Where they go back to in the end; null: nowhere.
-    back: *mut Integer,
+    /// Whether the program's array gets the copy in the end.
+    back: bool,
+    /// What the array points into.
+    _few: PhantomData<&'a mut Few>,
+    _many: Vec<Word>,
 }
 
 /// Handles that C only reads.
 ///
 /// # Safety
-/// There are `len` INTEGERs, or `len` is not positive.
-pub(crate) unsafe fn handles(from: *const Integer, len: Integer) -> Handles {
-    let len = usize::try_from(len).unwrap_or(0);
-    let mut handles = Handles { few: [0; FEW], many: Vec::new(), len, back: std::ptr::null_mut() };
-    // SAFETY: as promised; and a place in memory is not asked for when there is none.
-    let all = (0..len).map(|at| unsafe { handle(from.add(at)) as Word });
-    if len > FEW {
-        handles.many = all.collect();
-    } else {
-        handles.few.iter_mut().zip(all).for_each(|(to, from)| *to = from);
-    }
-    handles
+/// There are `len` INTEGERs until this is dropped, or `len` is not positive.
+#[inline]
+pub(crate) unsafe fn handles(few: &mut Few, from: *const Integer, len: Integer) -> Handles<'_> {
+    // SAFETY: as promised.
+    unsafe { taken(few, from.cast_mut(), len, false) }
 }
 
 /// Handles that C also writes: Fortran has them when this is dropped.
 ///
 /// # Safety
-/// As of [`handles`], until then.
-pub(crate) unsafe fn handles_and_back(from: *mut Integer, len: Integer) -> Handles {
+/// As of [`handles`].
+#[inline]
+pub(crate) unsafe fn handles_and_back(few: &mut Few, from: *mut Integer, len: Integer) -> Handles<'_> {
     // SAFETY: as promised.
-    let mut handles = unsafe { handles(from, len) };
-    handles.back = from;
-    handles
+    unsafe { taken(few, from, len, true) }
 }
 
-impl Handles {
-    fn all(&mut self) -> &mut [Word] {
-        if self.len > FEW { &mut self.many } else { &mut self.few[..self.len] }
+#[inline]
+unsafe fn taken(few: &mut Few, program: *mut Integer, len: Integer, back: bool) -> Handles<'_> {
+    let len = usize::try_from(len).unwrap_or(0);
+    let mut many = Vec::new();
+    let mut array: Address = program.cast();
+    if !ARE_ALIKE {
+        let to = if len > FEW {
+            many.reserve_exact(len);
+            many.as_mut_ptr()
+        } else {
+            few.0.as_mut_ptr().cast::<Word>()
+        };
+        for at in 0..len {
+            // SAFETY: the caller has as many INTEGERs, and there is room for as many.
+            unsafe { *to.add(at) = handle(program.add(at)) as Word };
+        }
+        array = to.cast();
     }
+    Handles { array, program, len, back, _few: PhantomData, _many: many }
+}
 
+impl Handles<'_> {
     /// The array of C.
+    #[inline]
     pub(crate) fn address(&mut self) -> Address {
-        self.all().as_mut_ptr().cast()
+        self.array
     }
 }
 
-impl Drop for Handles {
+impl Drop for Handles<'_> {
+    #[inline]
     fn drop(&mut self) {
-        if !self.back.is_null() {
-            let back = self.back;
-            for (at, &mut word) in self.all().iter_mut().enumerate() {
-                // SAFETY: whoever made this promised it.
-                unsafe { *back.add(at) = word as Integer };
+        if self.back && !ARE_ALIKE {
+            let copy = self.array.cast::<Word>();
+            for at in 0..self.len {
+                // SAFETY: `taken` has written as many, and the program's array is as long.
+                unsafe { *self.program.add(at) = *copy.add(at) as Integer };
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_of_c_are_those_of_fortran_and_come_back_where_they_should() {
+        for len in [0, 1, 63, 64, 65, 200] {
+            let mut of_program: Vec<Integer> = (0..len as Integer).map(|at| at - 3).collect();
+            for goes_back in [false, true] {
+                let before = of_program.clone();
+                let from = of_program.as_mut_ptr();
+                let (count, mut few) = (len as Integer, Few::new());
+                // SAFETY: there are as many.
+                let mut all = unsafe {
+                    if goes_back {
+                        handles_and_back(&mut few, from, count)
+                    } else {
+                        handles(&mut few, from, count)
+                    }
+                };
+                for (at, number) in before.iter().enumerate() {
+                    // SAFETY: the array of C is as long.
+                    let word = unsafe { &mut *all.address().cast::<Word>().add(at) };
+                    assert_eq!(*word, *number as u32 as Word);
+                    *word = at as Word + 100;
+                }
+                drop(all);
+                for (at, number) in of_program.iter().enumerate() {
+                    let expected = if goes_back || ARE_ALIKE { at as Integer + 100 } else { before[at] };
+                    assert_eq!(*number, expected);
+                }
+            }
+        }
+        let mut few = Few::new();
+        // SAFETY: no length, no array.
+        let none = unsafe { handles(&mut few, std::ptr::null(), -1).len };
+        assert_eq!(none, 0);
     }
 }

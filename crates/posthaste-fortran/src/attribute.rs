@@ -17,16 +17,16 @@ use crate::routine::routine;
 type Copy = unsafe extern "C" fn(
     *const Integer,
     *const Integer,
-    *const isize,
+    *mut isize,
     *const isize,
     *mut isize,
     *mut Integer,
     *mut Integer,
 );
-type Delete = unsafe extern "C" fn(*const Integer, *const Integer, *const isize, *const isize, *mut Integer);
+type Delete = unsafe extern "C" fn(*const Integer, *const Integer, *const isize, *mut isize, *mut Integer);
 
 /// What C keeps as the extra state of a key. It lives as long as the process: nobody hears when the last attribute of a key that
-/// was freed is gone.
+/// was freed is gone. Callbacks get `extra_state` by address and may change it, so nobody has a reference to a key.
 struct Key {
     copy: Copy,
     delete: Delete,
@@ -81,17 +81,19 @@ unsafe extern "C" fn copy(
     let (mut result, mut code) = (0, 0);
     // SAFETY: C hands back what `keep` gave it, and has room for the answers.
     unsafe {
-        let key = &*key.cast::<Key>();
+        let key = key.cast::<Key>();
         let set = of_fortran(value);
         let seen = set.unwrap_or(value as isize);
-        (key.copy)(&number(of), &keyval, &key.extra_state, &seen, &mut result, flag, &mut code);
+        let extra_state = &raw mut (*key).extra_state;
+        ((*key).copy)(&number(of), &keyval, extra_state, &seen, &mut result, flag, &mut code);
         if code == 0 && *flag != 0 {
+            let is_short = (*key).is_short;
             // What wrote an INTEGER has written half of it.
-            let result = if key.is_short { result as i32 as isize } else { result };
+            let result = if is_short { result as i32 as isize } else { result };
             // A copy is of the language of its original. MPI_DUP_FN, which takes INTEGERs, copies an address whole.
             *out.cast::<Address>() = match set {
                 Some(_) => put(result),
-                None if key.is_short && result == seen as i32 as isize => value,
+                None if is_short && result == seen as i32 as isize => value,
                 None => result as Address,
             };
         }
@@ -103,9 +105,9 @@ unsafe extern "C" fn delete(of: Handle, keyval: c_int, value: Address, key: Addr
     let mut code = 0;
     // SAFETY: C hands back what `keep` gave it.
     unsafe {
-        let key = &*key.cast::<Key>();
+        let key = key.cast::<Key>();
         let seen = of_fortran(value).unwrap_or(value as isize);
-        (key.delete)(&number(of), &keyval, &seen, &key.extra_state, &mut code);
+        ((*key).delete)(&number(of), &keyval, &seen, &raw mut (*key).extra_state, &mut code);
     }
     if code == 0 {
         end(value);

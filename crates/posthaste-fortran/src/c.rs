@@ -825,6 +825,10 @@ unsafe extern "C" {
     pub(crate) fn PMPI_Reduce_scatter_init(sendbuf: Address, recvbuf: Address, recvcounts: Address, datatype: Handle, op: Handle, comm: Handle, info: Handle, request: Address) -> c_int;
     pub(crate) fn MPI_Reduce_scatter_init_c(sendbuf: Address, recvbuf: Address, recvcounts: Address, datatype: Handle, op: Handle, comm: Handle, info: Handle, request: Address) -> c_int;
     pub(crate) fn PMPI_Reduce_scatter_init_c(sendbuf: Address, recvbuf: Address, recvcounts: Address, datatype: Handle, op: Handle, comm: Handle, info: Handle, request: Address) -> c_int;
+    pub(crate) fn MPI_Register_datarep(datarep: Address, read_conversion_fn: Address, write_conversion_fn: Address, dtype_file_extent_fn: Address, extra_state: Address) -> c_int;
+    pub(crate) fn PMPI_Register_datarep(datarep: Address, read_conversion_fn: Address, write_conversion_fn: Address, dtype_file_extent_fn: Address, extra_state: Address) -> c_int;
+    pub(crate) fn MPI_Register_datarep_c(datarep: Address, read_conversion_fn: Address, write_conversion_fn: Address, dtype_file_extent_fn: Address, extra_state: Address) -> c_int;
+    pub(crate) fn PMPI_Register_datarep_c(datarep: Address, read_conversion_fn: Address, write_conversion_fn: Address, dtype_file_extent_fn: Address, extra_state: Address) -> c_int;
     pub(crate) fn MPI_Remove_error_class(errorclass: c_int) -> c_int;
     pub(crate) fn PMPI_Remove_error_class(errorclass: c_int) -> c_int;
     pub(crate) fn MPI_Remove_error_code(errorcode: c_int) -> c_int;

@@ -5,11 +5,12 @@ use std::ffi::c_int;
 use crate::argument::{Address, Integer, number, report};
 use crate::routine::routine;
 
-type Query = unsafe extern "C" fn(*const isize, Address, *mut Integer);
-type Free = unsafe extern "C" fn(*const isize, *mut Integer);
-type Cancel = unsafe extern "C" fn(*const isize, *const Integer, *mut Integer);
+type Query = unsafe extern "C" fn(*mut isize, Address, *mut Integer);
+type Free = unsafe extern "C" fn(*mut isize, *mut Integer);
+type Cancel = unsafe extern "C" fn(*mut isize, *const Integer, *mut Integer);
 
-/// What C keeps as the extra state; it goes when the request is freed.
+/// What C keeps as the extra state; it goes when the request is freed. The callbacks may change the program's extra state, which
+/// is a copy: what the program gave may be an expression, or a variable that is gone when they are called.
 struct Functions {
     query: Query,
     free: Free,
@@ -21,8 +22,8 @@ unsafe extern "C" fn query(state: Address, status: Address) -> c_int {
     let mut code = 0;
     // SAFETY: C hands back what it was given.
     unsafe {
-        let functions = &*state.cast::<Functions>();
-        (functions.query)(&functions.extra_state, status, &mut code);
+        let functions = state.cast::<Functions>();
+        ((*functions).query)(&raw mut (*functions).extra_state, status, &mut code);
     }
     code
 }
@@ -31,8 +32,8 @@ unsafe extern "C" fn free(state: Address) -> c_int {
     let mut code = 0;
     // SAFETY: C hands back what it was given, and never after this.
     unsafe {
-        let functions = Box::from_raw(state.cast::<Functions>());
-        (functions.free)(&functions.extra_state, &mut code);
+        let mut functions = Box::from_raw(state.cast::<Functions>());
+        (functions.free)(&mut functions.extra_state, &mut code);
     }
     code
 }
@@ -41,8 +42,8 @@ unsafe extern "C" fn cancel(state: Address, complete: c_int) -> c_int {
     let mut code = 0;
     // SAFETY: C hands back what it was given.
     unsafe {
-        let functions = &*state.cast::<Functions>();
-        (functions.cancel)(&functions.extra_state, &complete, &mut code);
+        let functions = state.cast::<Functions>();
+        ((*functions).cancel)(&raw mut (*functions).extra_state, &complete, &mut code);
     }
     code
 }

@@ -17,6 +17,11 @@ compile_error!(
 
 mod abi;
 mod argument;
+mod descriptor;
+// Tests of that library's rooms run here.
+#[cfg(test)]
+#[path = "../../posthaste-mpich-fortran/src/descriptor.rs"]
+mod descriptor_of_mpich;
 mod export;
 mod names;
 mod routine;
@@ -28,12 +33,14 @@ mod peers;
 mod section;
 
 mod attribute;
+mod datarep;
 mod environment;
 // Unit tests are linked without the C library, and this calls it when it is loaded; programs test what calls C.
 #[cfg(not(test))]
 mod facts;
 mod generalized;
 mod info;
+mod removed;
 mod spawn;
 mod modules;
 

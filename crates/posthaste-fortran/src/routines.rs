@@ -106,7 +106,7 @@ routine! {
 }
 
 routine! {
-    descriptor "accumulate_c" MPI_Accumulate_c PMPI_Accumulate_c, as call
+    large_descriptor "accumulate" MPI_Accumulate_c PMPI_Accumulate_c, as call
     (origin_addr: Choice, origin_count: *const i64, origin_datatype: *const Integer, target_rank: *const Integer, target_disp: *const isize, target_count: *const i64, target_datatype: *const Integer, op: *const Integer, win: *const Integer, ierror: *mut Integer) {
         let Some(c_origin_addr) = described(origin_addr, *origin_count, handle(origin_datatype)) else { return report(ierror, refuse(Owner::Win(handle(win)), "MPI_Accumulate_c", "origin_addr")) };
         let code = call(c_origin_addr.address, c_origin_addr.count, c_origin_addr.datatype, *target_rank, *target_disp, *target_count, handle(target_datatype), handle(op), handle(win));
@@ -158,7 +158,7 @@ routine! {
 }
 
 routine! {
-    descriptor "allgather_c" MPI_Allgather_c PMPI_Allgather_c, as call
+    large_descriptor "allgather" MPI_Allgather_c PMPI_Allgather_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -190,7 +190,7 @@ routine! {
 }
 
 routine! {
-    descriptor "allgather_init_c" MPI_Allgather_init_c PMPI_Allgather_init_c, as call
+    large_descriptor "allgather_init" MPI_Allgather_init_c PMPI_Allgather_init_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Allgather_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Allgather_init_c", "recvbuf")) };
@@ -220,7 +220,7 @@ routine! {
 }
 
 routine! {
-    descriptor "allgatherv_c" MPI_Allgatherv_c PMPI_Allgatherv_c, as call
+    large_descriptor "allgatherv" MPI_Allgatherv_c PMPI_Allgatherv_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, displs: Address, recvtype: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -252,7 +252,7 @@ routine! {
 }
 
 routine! {
-    descriptor "allgatherv_init_c" MPI_Allgatherv_init_c PMPI_Allgatherv_init_c, as call
+    large_descriptor "allgatherv_init" MPI_Allgatherv_init_c PMPI_Allgatherv_init_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, displs: Address, recvtype: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Allgatherv_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Allgatherv_init_c", "recvbuf")) };
@@ -290,7 +290,7 @@ routine! {
 }
 
 routine! {
-    descriptor "allreduce_c" MPI_Allreduce_c PMPI_Allreduce_c, as call
+    large_descriptor "allreduce" MPI_Allreduce_c PMPI_Allreduce_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -322,7 +322,7 @@ routine! {
 }
 
 routine! {
-    descriptor "allreduce_init_c" MPI_Allreduce_init_c PMPI_Allreduce_init_c, as call
+    large_descriptor "allreduce_init" MPI_Allreduce_init_c PMPI_Allreduce_init_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Allreduce_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Allreduce_init_c", "recvbuf")) };
@@ -352,7 +352,7 @@ routine! {
 }
 
 routine! {
-    descriptor "alltoall_c" MPI_Alltoall_c PMPI_Alltoall_c, as call
+    large_descriptor "alltoall" MPI_Alltoall_c PMPI_Alltoall_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -384,7 +384,7 @@ routine! {
 }
 
 routine! {
-    descriptor "alltoall_init_c" MPI_Alltoall_init_c PMPI_Alltoall_init_c, as call
+    large_descriptor "alltoall_init" MPI_Alltoall_init_c PMPI_Alltoall_init_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Alltoall_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Alltoall_init_c", "recvbuf")) };
@@ -414,7 +414,7 @@ routine! {
 }
 
 routine! {
-    descriptor "alltoallv_c" MPI_Alltoallv_c PMPI_Alltoallv_c, as call
+    large_descriptor "alltoallv" MPI_Alltoallv_c PMPI_Alltoallv_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtype: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -446,7 +446,7 @@ routine! {
 }
 
 routine! {
-    descriptor "alltoallv_init_c" MPI_Alltoallv_init_c PMPI_Alltoallv_init_c, as call
+    large_descriptor "alltoallv_init" MPI_Alltoallv_init_c PMPI_Alltoallv_init_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtype: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Alltoallv_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Alltoallv_init_c", "recvbuf")) };
@@ -460,8 +460,10 @@ routine! {
 routine! {
     address "alltoallw" MPI_Alltoallw PMPI_Alltoallw, as call
     (sendbuf: Address, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Address, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, ierror: *mut Integer) {
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(place(sendbuf), || peers(handle(comm))));
-        let mut c_recvtypes = handles(recvtypes, peers(handle(comm)));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(place(sendbuf), || peers(handle(comm))));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, peers(handle(comm)));
         let code = call(place(sendbuf), sendcounts, sdispls, c_sendtypes.address(), place(recvbuf), recvcounts, rdispls, c_recvtypes.address(), handle(comm));
         report(ierror, code);
     }
@@ -471,21 +473,25 @@ routine! {
     descriptor "alltoallw" MPI_Alltoallw PMPI_Alltoallw, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
         let c_recvbuf = copied(recvbuf, true);
-        let mut c_recvtypes = handles(recvtypes, peers(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, peers(handle(comm)));
         let code = call(c_sendbuf.address(), sendcounts, sdispls, c_sendtypes.address(), c_recvbuf.address(), recvcounts, rdispls, c_recvtypes.address(), handle(comm));
         report(ierror, code);
     }
 }
 
 routine! {
-    descriptor "alltoallw_c" MPI_Alltoallw_c PMPI_Alltoallw_c, as call
+    large_descriptor "alltoallw" MPI_Alltoallw_c PMPI_Alltoallw_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
         let c_recvbuf = copied(recvbuf, true);
-        let mut c_recvtypes = handles(recvtypes, peers(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, peers(handle(comm)));
         let code = call(c_sendbuf.address(), sendcounts, sdispls, c_sendtypes.address(), c_recvbuf.address(), recvcounts, rdispls, c_recvtypes.address(), handle(comm));
         report(ierror, code);
     }
@@ -494,8 +500,10 @@ routine! {
 routine! {
     address "alltoallw_init" MPI_Alltoallw_init PMPI_Alltoallw_init, as call
     (sendbuf: Address, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Address, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(place(sendbuf), || peers(handle(comm))));
-        let mut c_recvtypes = handles(recvtypes, peers(handle(comm)));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(place(sendbuf), || peers(handle(comm))));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, peers(handle(comm)));
         let mut c_request = handle(request);
         let code = call(place(sendbuf), sendcounts, sdispls, c_sendtypes.address(), place(recvbuf), recvcounts, rdispls, c_recvtypes.address(), handle(comm), handle(info), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -507,9 +515,11 @@ routine! {
     descriptor "alltoallw_init" MPI_Alltoallw_init PMPI_Alltoallw_init, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Alltoallw_init", "sendbuf")) };
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Alltoallw_init", "recvbuf")) };
-        let mut c_recvtypes = handles(recvtypes, peers(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, peers(handle(comm)));
         let mut c_request = handle(request);
         let code = call(c_sendbuf, sendcounts, sdispls, c_sendtypes.address(), c_recvbuf, recvcounts, rdispls, c_recvtypes.address(), handle(comm), handle(info), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -518,12 +528,14 @@ routine! {
 }
 
 routine! {
-    descriptor "alltoallw_init_c" MPI_Alltoallw_init_c PMPI_Alltoallw_init_c, as call
+    large_descriptor "alltoallw_init" MPI_Alltoallw_init_c PMPI_Alltoallw_init_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Alltoallw_init_c", "sendbuf")) };
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Alltoallw_init_c", "recvbuf")) };
-        let mut c_recvtypes = handles(recvtypes, peers(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, peers(handle(comm)));
         let mut c_request = handle(request);
         let code = call(c_sendbuf, sendcounts, sdispls, c_sendtypes.address(), c_recvbuf, recvcounts, rdispls, c_recvtypes.address(), handle(comm), handle(info), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -575,7 +587,7 @@ routine! {
 }
 
 routine! {
-    descriptor "bcast_c" MPI_Bcast_c PMPI_Bcast_c, as call
+    large_descriptor "bcast" MPI_Bcast_c PMPI_Bcast_c, as call
     (buffer: Choice, count: *const i64, datatype: *const Integer, root: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_buffer = copied(buffer, true);
         let code = call(c_buffer.address(), *count, handle(datatype), *root, handle(comm));
@@ -605,7 +617,7 @@ routine! {
 }
 
 routine! {
-    descriptor "bcast_init_c" MPI_Bcast_init_c PMPI_Bcast_init_c, as call
+    large_descriptor "bcast_init" MPI_Bcast_init_c PMPI_Bcast_init_c, as call
     (buffer: Choice, count: *const i64, datatype: *const Integer, root: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buffer) = described(buffer, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Bcast_init_c", "buffer")) };
         let mut c_request = handle(request);
@@ -633,7 +645,7 @@ routine! {
 }
 
 routine! {
-    descriptor "bsend_c" MPI_Bsend_c PMPI_Bsend_c, as call
+    large_descriptor "bsend" MPI_Bsend_c PMPI_Bsend_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_buf = copied(buf, false);
         let code = call(c_buf.address(), *count, handle(datatype), *dest, *tag, handle(comm));
@@ -663,7 +675,7 @@ routine! {
 }
 
 routine! {
-    descriptor "bsend_init_c" MPI_Bsend_init_c PMPI_Bsend_init_c, as call
+    large_descriptor "bsend_init" MPI_Bsend_init_c PMPI_Bsend_init_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Bsend_init_c", "buf")) };
         let mut c_request = handle(request);
@@ -691,7 +703,7 @@ routine! {
 }
 
 routine! {
-    descriptor "buffer_attach_c" MPI_Buffer_attach_c PMPI_Buffer_attach_c, as call
+    large_descriptor "buffer_attach" MPI_Buffer_attach_c PMPI_Buffer_attach_c, as call
     (buffer: Choice, size: *const i64, ierror: *mut Integer) {
         let Some(c_buffer) = whole(buffer) else { return report(ierror, refuse(Owner::Process, "MPI_Buffer_attach_c", "buffer")) };
         let code = call(c_buffer, *size);
@@ -719,7 +731,7 @@ routine! {
 }
 
 routine! {
-    pointer "buffer_detach_c" MPI_Buffer_detach_c PMPI_Buffer_detach_c, as call
+    large_pointer "buffer_detach" MPI_Buffer_detach_c PMPI_Buffer_detach_c, as call
     (buffer_addr: Address, size: Address, ierror: *mut Integer) {
         let code = call(buffer_addr, size);
         detached(buffer_addr);
@@ -860,7 +872,7 @@ routine! {
 }
 
 routine! {
-    descriptor "comm_attach_buffer_c" MPI_Comm_attach_buffer_c PMPI_Comm_attach_buffer_c, as call
+    large_descriptor "comm_attach_buffer" MPI_Comm_attach_buffer_c PMPI_Comm_attach_buffer_c, as call
     (comm: *const Integer, buffer: Choice, size: *const i64, ierror: *mut Integer) {
         let Some(c_buffer) = whole(buffer) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Comm_attach_buffer_c", "buffer")) };
         let code = call(handle(comm), c_buffer, *size);
@@ -964,7 +976,7 @@ routine! {
 }
 
 routine! {
-    pointer "comm_detach_buffer_c" MPI_Comm_detach_buffer_c PMPI_Comm_detach_buffer_c, as call
+    large_pointer "comm_detach_buffer" MPI_Comm_detach_buffer_c PMPI_Comm_detach_buffer_c, as call
     (comm: *const Integer, buffer_addr: Address, size: Address, ierror: *mut Integer) {
         let code = call(handle(comm), buffer_addr, size);
         detached(buffer_addr);
@@ -1317,7 +1329,7 @@ routine! {
 }
 
 routine! {
-    descriptor "exscan_c" MPI_Exscan_c PMPI_Exscan_c, as call
+    large_descriptor "exscan" MPI_Exscan_c PMPI_Exscan_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -1349,7 +1361,7 @@ routine! {
 }
 
 routine! {
-    descriptor "exscan_init_c" MPI_Exscan_init_c PMPI_Exscan_init_c, as call
+    large_descriptor "exscan_init" MPI_Exscan_init_c PMPI_Exscan_init_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Exscan_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Exscan_init_c", "recvbuf")) };
@@ -1502,7 +1514,7 @@ routine! {
 }
 
 routine! {
-    plain "file_get_type_extent_c" MPI_File_get_type_extent_c PMPI_File_get_type_extent_c, as call
+    large_plain "file_get_type_extent" MPI_File_get_type_extent_c PMPI_File_get_type_extent_c, as call
     (fh: *const Integer, datatype: *const Integer, extent: Address, ierror: *mut Integer) {
         let code = call(handle(fh), handle(datatype), extent);
         report(ierror, code);
@@ -1544,7 +1556,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_iread_c" MPI_File_iread_c PMPI_File_iread_c, as call
+    large_descriptor "file_iread" MPI_File_iread_c PMPI_File_iread_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_iread_c", "buf")) };
         let mut c_request = handle(request);
@@ -1576,7 +1588,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_iread_all_c" MPI_File_iread_all_c PMPI_File_iread_all_c, as call
+    large_descriptor "file_iread_all" MPI_File_iread_all_c PMPI_File_iread_all_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_iread_all_c", "buf")) };
         let mut c_request = handle(request);
@@ -1608,7 +1620,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_iread_at_c" MPI_File_iread_at_c PMPI_File_iread_at_c, as call
+    large_descriptor "file_iread_at" MPI_File_iread_at_c PMPI_File_iread_at_c, as call
     (fh: *const Integer, offset: *const i64, buf: Choice, count: *const i64, datatype: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_iread_at_c", "buf")) };
         let mut c_request = handle(request);
@@ -1640,7 +1652,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_iread_at_all_c" MPI_File_iread_at_all_c PMPI_File_iread_at_all_c, as call
+    large_descriptor "file_iread_at_all" MPI_File_iread_at_all_c PMPI_File_iread_at_all_c, as call
     (fh: *const Integer, offset: *const i64, buf: Choice, count: *const i64, datatype: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_iread_at_all_c", "buf")) };
         let mut c_request = handle(request);
@@ -1672,7 +1684,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_iread_shared_c" MPI_File_iread_shared_c PMPI_File_iread_shared_c, as call
+    large_descriptor "file_iread_shared" MPI_File_iread_shared_c PMPI_File_iread_shared_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_iread_shared_c", "buf")) };
         let mut c_request = handle(request);
@@ -1704,7 +1716,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_iwrite_c" MPI_File_iwrite_c PMPI_File_iwrite_c, as call
+    large_descriptor "file_iwrite" MPI_File_iwrite_c PMPI_File_iwrite_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_iwrite_c", "buf")) };
         let mut c_request = handle(request);
@@ -1736,7 +1748,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_iwrite_all_c" MPI_File_iwrite_all_c PMPI_File_iwrite_all_c, as call
+    large_descriptor "file_iwrite_all" MPI_File_iwrite_all_c PMPI_File_iwrite_all_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_iwrite_all_c", "buf")) };
         let mut c_request = handle(request);
@@ -1768,7 +1780,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_iwrite_at_c" MPI_File_iwrite_at_c PMPI_File_iwrite_at_c, as call
+    large_descriptor "file_iwrite_at" MPI_File_iwrite_at_c PMPI_File_iwrite_at_c, as call
     (fh: *const Integer, offset: *const i64, buf: Choice, count: *const i64, datatype: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_iwrite_at_c", "buf")) };
         let mut c_request = handle(request);
@@ -1800,7 +1812,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_iwrite_at_all_c" MPI_File_iwrite_at_all_c PMPI_File_iwrite_at_all_c, as call
+    large_descriptor "file_iwrite_at_all" MPI_File_iwrite_at_all_c PMPI_File_iwrite_at_all_c, as call
     (fh: *const Integer, offset: *const i64, buf: Choice, count: *const i64, datatype: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_iwrite_at_all_c", "buf")) };
         let mut c_request = handle(request);
@@ -1832,7 +1844,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_iwrite_shared_c" MPI_File_iwrite_shared_c PMPI_File_iwrite_shared_c, as call
+    large_descriptor "file_iwrite_shared" MPI_File_iwrite_shared_c PMPI_File_iwrite_shared_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_iwrite_shared_c", "buf")) };
         let mut c_request = handle(request);
@@ -1879,7 +1891,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_read_c" MPI_File_read_c PMPI_File_read_c, as call
+    large_descriptor "file_read" MPI_File_read_c PMPI_File_read_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, true);
         let code = call(handle(fh), c_buf.address(), *count, handle(datatype), place(status));
@@ -1905,7 +1917,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_read_all_c" MPI_File_read_all_c PMPI_File_read_all_c, as call
+    large_descriptor "file_read_all" MPI_File_read_all_c PMPI_File_read_all_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, true);
         let code = call(handle(fh), c_buf.address(), *count, handle(datatype), place(status));
@@ -1931,7 +1943,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_read_all_begin_c" MPI_File_read_all_begin_c PMPI_File_read_all_begin_c, as call
+    large_descriptor "file_read_all_begin" MPI_File_read_all_begin_c PMPI_File_read_all_begin_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_read_all_begin_c", "buf")) };
         let code = call(handle(fh), c_buf.address, c_buf.count, c_buf.datatype);
@@ -1973,7 +1985,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_read_at_c" MPI_File_read_at_c PMPI_File_read_at_c, as call
+    large_descriptor "file_read_at" MPI_File_read_at_c PMPI_File_read_at_c, as call
     (fh: *const Integer, offset: *const i64, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, true);
         let code = call(handle(fh), *offset, c_buf.address(), *count, handle(datatype), place(status));
@@ -1999,7 +2011,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_read_at_all_c" MPI_File_read_at_all_c PMPI_File_read_at_all_c, as call
+    large_descriptor "file_read_at_all" MPI_File_read_at_all_c PMPI_File_read_at_all_c, as call
     (fh: *const Integer, offset: *const i64, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, true);
         let code = call(handle(fh), *offset, c_buf.address(), *count, handle(datatype), place(status));
@@ -2025,7 +2037,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_read_at_all_begin_c" MPI_File_read_at_all_begin_c PMPI_File_read_at_all_begin_c, as call
+    large_descriptor "file_read_at_all_begin" MPI_File_read_at_all_begin_c PMPI_File_read_at_all_begin_c, as call
     (fh: *const Integer, offset: *const i64, buf: Choice, count: *const i64, datatype: *const Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_read_at_all_begin_c", "buf")) };
         let code = call(handle(fh), *offset, c_buf.address, c_buf.count, c_buf.datatype);
@@ -2067,7 +2079,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_read_ordered_c" MPI_File_read_ordered_c PMPI_File_read_ordered_c, as call
+    large_descriptor "file_read_ordered" MPI_File_read_ordered_c PMPI_File_read_ordered_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, true);
         let code = call(handle(fh), c_buf.address(), *count, handle(datatype), place(status));
@@ -2093,7 +2105,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_read_ordered_begin_c" MPI_File_read_ordered_begin_c PMPI_File_read_ordered_begin_c, as call
+    large_descriptor "file_read_ordered_begin" MPI_File_read_ordered_begin_c PMPI_File_read_ordered_begin_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_read_ordered_begin_c", "buf")) };
         let code = call(handle(fh), c_buf.address, c_buf.count, c_buf.datatype);
@@ -2135,7 +2147,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_read_shared_c" MPI_File_read_shared_c PMPI_File_read_shared_c, as call
+    large_descriptor "file_read_shared" MPI_File_read_shared_c PMPI_File_read_shared_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, true);
         let code = call(handle(fh), c_buf.address(), *count, handle(datatype), place(status));
@@ -2226,7 +2238,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_write_c" MPI_File_write_c PMPI_File_write_c, as call
+    large_descriptor "file_write" MPI_File_write_c PMPI_File_write_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, false);
         let code = call(handle(fh), c_buf.address(), *count, handle(datatype), place(status));
@@ -2252,7 +2264,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_write_all_c" MPI_File_write_all_c PMPI_File_write_all_c, as call
+    large_descriptor "file_write_all" MPI_File_write_all_c PMPI_File_write_all_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, false);
         let code = call(handle(fh), c_buf.address(), *count, handle(datatype), place(status));
@@ -2278,7 +2290,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_write_all_begin_c" MPI_File_write_all_begin_c PMPI_File_write_all_begin_c, as call
+    large_descriptor "file_write_all_begin" MPI_File_write_all_begin_c PMPI_File_write_all_begin_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_write_all_begin_c", "buf")) };
         let code = call(handle(fh), c_buf.address, c_buf.count, c_buf.datatype);
@@ -2320,7 +2332,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_write_at_c" MPI_File_write_at_c PMPI_File_write_at_c, as call
+    large_descriptor "file_write_at" MPI_File_write_at_c PMPI_File_write_at_c, as call
     (fh: *const Integer, offset: *const i64, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, false);
         let code = call(handle(fh), *offset, c_buf.address(), *count, handle(datatype), place(status));
@@ -2346,7 +2358,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_write_at_all_c" MPI_File_write_at_all_c PMPI_File_write_at_all_c, as call
+    large_descriptor "file_write_at_all" MPI_File_write_at_all_c PMPI_File_write_at_all_c, as call
     (fh: *const Integer, offset: *const i64, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, false);
         let code = call(handle(fh), *offset, c_buf.address(), *count, handle(datatype), place(status));
@@ -2372,7 +2384,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_write_at_all_begin_c" MPI_File_write_at_all_begin_c PMPI_File_write_at_all_begin_c, as call
+    large_descriptor "file_write_at_all_begin" MPI_File_write_at_all_begin_c PMPI_File_write_at_all_begin_c, as call
     (fh: *const Integer, offset: *const i64, buf: Choice, count: *const i64, datatype: *const Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_write_at_all_begin_c", "buf")) };
         let code = call(handle(fh), *offset, c_buf.address, c_buf.count, c_buf.datatype);
@@ -2414,7 +2426,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_write_ordered_c" MPI_File_write_ordered_c PMPI_File_write_ordered_c, as call
+    large_descriptor "file_write_ordered" MPI_File_write_ordered_c PMPI_File_write_ordered_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, false);
         let code = call(handle(fh), c_buf.address(), *count, handle(datatype), place(status));
@@ -2440,7 +2452,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_write_ordered_begin_c" MPI_File_write_ordered_begin_c PMPI_File_write_ordered_begin_c, as call
+    large_descriptor "file_write_ordered_begin" MPI_File_write_ordered_begin_c PMPI_File_write_ordered_begin_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::File(handle(fh)), "MPI_File_write_ordered_begin_c", "buf")) };
         let code = call(handle(fh), c_buf.address, c_buf.count, c_buf.datatype);
@@ -2482,7 +2494,7 @@ routine! {
 }
 
 routine! {
-    descriptor "file_write_shared_c" MPI_File_write_shared_c PMPI_File_write_shared_c, as call
+    large_descriptor "file_write_shared" MPI_File_write_shared_c PMPI_File_write_shared_c, as call
     (fh: *const Integer, buf: Choice, count: *const i64, datatype: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, false);
         let code = call(handle(fh), c_buf.address(), *count, handle(datatype), place(status));
@@ -2541,7 +2553,7 @@ routine! {
 }
 
 routine! {
-    descriptor "gather_c" MPI_Gather_c PMPI_Gather_c, as call
+    large_descriptor "gather" MPI_Gather_c PMPI_Gather_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, root: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -2573,7 +2585,7 @@ routine! {
 }
 
 routine! {
-    descriptor "gather_init_c" MPI_Gather_init_c PMPI_Gather_init_c, as call
+    large_descriptor "gather_init" MPI_Gather_init_c PMPI_Gather_init_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, root: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Gather_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Gather_init_c", "recvbuf")) };
@@ -2603,7 +2615,7 @@ routine! {
 }
 
 routine! {
-    descriptor "gatherv_c" MPI_Gatherv_c PMPI_Gatherv_c, as call
+    large_descriptor "gatherv" MPI_Gatherv_c PMPI_Gatherv_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, displs: Address, recvtype: *const Integer, root: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -2635,7 +2647,7 @@ routine! {
 }
 
 routine! {
-    descriptor "gatherv_init_c" MPI_Gatherv_init_c PMPI_Gatherv_init_c, as call
+    large_descriptor "gatherv_init" MPI_Gatherv_init_c PMPI_Gatherv_init_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, displs: Address, recvtype: *const Integer, root: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Gatherv_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Gatherv_init_c", "recvbuf")) };
@@ -2664,7 +2676,7 @@ routine! {
 }
 
 routine! {
-    descriptor "get_c" MPI_Get_c PMPI_Get_c, as call
+    large_descriptor "get" MPI_Get_c PMPI_Get_c, as call
     (origin_addr: Choice, origin_count: *const i64, origin_datatype: *const Integer, target_rank: *const Integer, target_disp: *const isize, target_count: *const i64, target_datatype: *const Integer, win: *const Integer, ierror: *mut Integer) {
         let Some(c_origin_addr) = described(origin_addr, *origin_count, handle(origin_datatype)) else { return report(ierror, refuse(Owner::Win(handle(win)), "MPI_Get_c", "origin_addr")) };
         let code = call(c_origin_addr.address, c_origin_addr.count, c_origin_addr.datatype, *target_rank, *target_disp, *target_count, handle(target_datatype), handle(win));
@@ -2691,7 +2703,7 @@ routine! {
 }
 
 routine! {
-    descriptor "get_accumulate_c" MPI_Get_accumulate_c PMPI_Get_accumulate_c, as call
+    large_descriptor "get_accumulate" MPI_Get_accumulate_c PMPI_Get_accumulate_c, as call
     (origin_addr: Choice, origin_count: *const i64, origin_datatype: *const Integer, result_addr: Choice, result_count: *const i64, result_datatype: *const Integer, target_rank: *const Integer, target_disp: *const isize, target_count: *const i64, target_datatype: *const Integer, op: *const Integer, win: *const Integer, ierror: *mut Integer) {
         let Some(c_origin_addr) = described(origin_addr, *origin_count, handle(origin_datatype)) else { return report(ierror, refuse(Owner::Win(handle(win)), "MPI_Get_accumulate_c", "origin_addr")) };
         let Some(c_result_addr) = described(result_addr, *result_count, handle(result_datatype)) else { return report(ierror, refuse(Owner::Win(handle(win)), "MPI_Get_accumulate_c", "result_addr")) };
@@ -2725,7 +2737,7 @@ routine! {
 }
 
 routine! {
-    plain "get_count_c" MPI_Get_count_c PMPI_Get_count_c, as call
+    large_plain "get_count" MPI_Get_count_c PMPI_Get_count_c, as call
     (status: Address, datatype: *const Integer, count: Address, ierror: *mut Integer) {
         let code = call(status, handle(datatype), count);
         report(ierror, code);
@@ -2741,7 +2753,7 @@ routine! {
 }
 
 routine! {
-    plain "get_elements_c" MPI_Get_elements_c PMPI_Get_elements_c, as call
+    large_plain "get_elements" MPI_Get_elements_c PMPI_Get_elements_c, as call
     (status: Address, datatype: *const Integer, count: Address, ierror: *mut Integer) {
         let code = call(status, handle(datatype), count);
         report(ierror, code);
@@ -2996,7 +3008,7 @@ routine! {
 }
 
 routine! {
-    descriptor "iallgather_c" MPI_Iallgather_c PMPI_Iallgather_c, as call
+    large_descriptor "iallgather" MPI_Iallgather_c PMPI_Iallgather_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iallgather_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iallgather_c", "recvbuf")) };
@@ -3030,7 +3042,7 @@ routine! {
 }
 
 routine! {
-    descriptor "iallgatherv_c" MPI_Iallgatherv_c PMPI_Iallgatherv_c, as call
+    large_descriptor "iallgatherv" MPI_Iallgatherv_c PMPI_Iallgatherv_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, displs: Address, recvtype: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iallgatherv_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iallgatherv_c", "recvbuf")) };
@@ -3064,7 +3076,7 @@ routine! {
 }
 
 routine! {
-    descriptor "iallreduce_c" MPI_Iallreduce_c PMPI_Iallreduce_c, as call
+    large_descriptor "iallreduce" MPI_Iallreduce_c PMPI_Iallreduce_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iallreduce_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iallreduce_c", "recvbuf")) };
@@ -3098,7 +3110,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ialltoall_c" MPI_Ialltoall_c PMPI_Ialltoall_c, as call
+    large_descriptor "ialltoall" MPI_Ialltoall_c PMPI_Ialltoall_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ialltoall_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ialltoall_c", "recvbuf")) };
@@ -3132,7 +3144,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ialltoallv_c" MPI_Ialltoallv_c PMPI_Ialltoallv_c, as call
+    large_descriptor "ialltoallv" MPI_Ialltoallv_c PMPI_Ialltoallv_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtype: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ialltoallv_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ialltoallv_c", "recvbuf")) };
@@ -3146,8 +3158,10 @@ routine! {
 routine! {
     address "ialltoallw" MPI_Ialltoallw PMPI_Ialltoallw, as call
     (sendbuf: Address, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Address, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(place(sendbuf), || peers(handle(comm))));
-        let mut c_recvtypes = handles(recvtypes, peers(handle(comm)));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(place(sendbuf), || peers(handle(comm))));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, peers(handle(comm)));
         let mut c_request = handle(request);
         let code = call(place(sendbuf), sendcounts, sdispls, c_sendtypes.address(), place(recvbuf), recvcounts, rdispls, c_recvtypes.address(), handle(comm), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -3159,9 +3173,11 @@ routine! {
     descriptor "ialltoallw" MPI_Ialltoallw PMPI_Ialltoallw, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ialltoallw", "sendbuf")) };
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ialltoallw", "recvbuf")) };
-        let mut c_recvtypes = handles(recvtypes, peers(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, peers(handle(comm)));
         let mut c_request = handle(request);
         let code = call(c_sendbuf, sendcounts, sdispls, c_sendtypes.address(), c_recvbuf, recvcounts, rdispls, c_recvtypes.address(), handle(comm), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -3170,12 +3186,14 @@ routine! {
 }
 
 routine! {
-    descriptor "ialltoallw_c" MPI_Ialltoallw_c PMPI_Ialltoallw_c, as call
+    large_descriptor "ialltoallw" MPI_Ialltoallw_c PMPI_Ialltoallw_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ialltoallw_c", "sendbuf")) };
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || peers(handle(comm))));
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ialltoallw_c", "recvbuf")) };
-        let mut c_recvtypes = handles(recvtypes, peers(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, peers(handle(comm)));
         let mut c_request = handle(request);
         let code = call(c_sendbuf, sendcounts, sdispls, c_sendtypes.address(), c_recvbuf, recvcounts, rdispls, c_recvtypes.address(), handle(comm), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -3215,7 +3233,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ibcast_c" MPI_Ibcast_c PMPI_Ibcast_c, as call
+    large_descriptor "ibcast" MPI_Ibcast_c PMPI_Ibcast_c, as call
     (buffer: Choice, count: *const i64, datatype: *const Integer, root: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buffer) = described(buffer, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ibcast_c", "buffer")) };
         let mut c_request = handle(request);
@@ -3247,7 +3265,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ibsend_c" MPI_Ibsend_c PMPI_Ibsend_c, as call
+    large_descriptor "ibsend" MPI_Ibsend_c PMPI_Ibsend_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ibsend_c", "buf")) };
         let mut c_request = handle(request);
@@ -3280,7 +3298,7 @@ routine! {
 }
 
 routine! {
-    descriptor "iexscan_c" MPI_Iexscan_c PMPI_Iexscan_c, as call
+    large_descriptor "iexscan" MPI_Iexscan_c PMPI_Iexscan_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iexscan_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iexscan_c", "recvbuf")) };
@@ -3314,7 +3332,7 @@ routine! {
 }
 
 routine! {
-    descriptor "igather_c" MPI_Igather_c PMPI_Igather_c, as call
+    large_descriptor "igather" MPI_Igather_c PMPI_Igather_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, root: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Igather_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Igather_c", "recvbuf")) };
@@ -3348,7 +3366,7 @@ routine! {
 }
 
 routine! {
-    descriptor "igatherv_c" MPI_Igatherv_c PMPI_Igatherv_c, as call
+    large_descriptor "igatherv" MPI_Igatherv_c PMPI_Igatherv_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, displs: Address, recvtype: *const Integer, root: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Igatherv_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Igatherv_c", "recvbuf")) };
@@ -3395,7 +3413,7 @@ routine! {
 }
 
 routine! {
-    descriptor "imrecv_c" MPI_Imrecv_c PMPI_Imrecv_c, as call
+    large_descriptor "imrecv" MPI_Imrecv_c PMPI_Imrecv_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, message: *mut Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Process, "MPI_Imrecv_c", "buf")) };
         let mut c_message = handle(message);
@@ -3430,7 +3448,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ineighbor_allgather_c" MPI_Ineighbor_allgather_c PMPI_Ineighbor_allgather_c, as call
+    large_descriptor "ineighbor_allgather" MPI_Ineighbor_allgather_c PMPI_Ineighbor_allgather_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_allgather_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_allgather_c", "recvbuf")) };
@@ -3464,7 +3482,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ineighbor_allgatherv_c" MPI_Ineighbor_allgatherv_c PMPI_Ineighbor_allgatherv_c, as call
+    large_descriptor "ineighbor_allgatherv" MPI_Ineighbor_allgatherv_c PMPI_Ineighbor_allgatherv_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, displs: Address, recvtype: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_allgatherv_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_allgatherv_c", "recvbuf")) };
@@ -3498,7 +3516,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ineighbor_alltoall_c" MPI_Ineighbor_alltoall_c PMPI_Ineighbor_alltoall_c, as call
+    large_descriptor "ineighbor_alltoall" MPI_Ineighbor_alltoall_c PMPI_Ineighbor_alltoall_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_alltoall_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_alltoall_c", "recvbuf")) };
@@ -3532,7 +3550,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ineighbor_alltoallv_c" MPI_Ineighbor_alltoallv_c PMPI_Ineighbor_alltoallv_c, as call
+    large_descriptor "ineighbor_alltoallv" MPI_Ineighbor_alltoallv_c PMPI_Ineighbor_alltoallv_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtype: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_alltoallv_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_alltoallv_c", "recvbuf")) };
@@ -3546,8 +3564,10 @@ routine! {
 routine! {
     address "ineighbor_alltoallw" MPI_Ineighbor_alltoallw PMPI_Ineighbor_alltoallw, as call
     (sendbuf: Address, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Address, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(place(sendbuf), || destinations(handle(comm))));
-        let mut c_recvtypes = handles(recvtypes, sources(handle(comm)));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(place(sendbuf), || destinations(handle(comm))));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, sources(handle(comm)));
         let mut c_request = handle(request);
         let code = call(place(sendbuf), sendcounts, sdispls, c_sendtypes.address(), place(recvbuf), recvcounts, rdispls, c_recvtypes.address(), handle(comm), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -3559,9 +3579,11 @@ routine! {
     descriptor "ineighbor_alltoallw" MPI_Ineighbor_alltoallw PMPI_Ineighbor_alltoallw, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_alltoallw", "sendbuf")) };
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_alltoallw", "recvbuf")) };
-        let mut c_recvtypes = handles(recvtypes, sources(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, sources(handle(comm)));
         let mut c_request = handle(request);
         let code = call(c_sendbuf, sendcounts, sdispls, c_sendtypes.address(), c_recvbuf, recvcounts, rdispls, c_recvtypes.address(), handle(comm), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -3570,12 +3592,14 @@ routine! {
 }
 
 routine! {
-    descriptor "ineighbor_alltoallw_c" MPI_Ineighbor_alltoallw_c PMPI_Ineighbor_alltoallw_c, as call
+    large_descriptor "ineighbor_alltoallw" MPI_Ineighbor_alltoallw_c PMPI_Ineighbor_alltoallw_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_alltoallw_c", "sendbuf")) };
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ineighbor_alltoallw_c", "recvbuf")) };
-        let mut c_recvtypes = handles(recvtypes, sources(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, sources(handle(comm)));
         let mut c_request = handle(request);
         let code = call(c_sendbuf, sendcounts, sdispls, c_sendtypes.address(), c_recvbuf, recvcounts, rdispls, c_recvtypes.address(), handle(comm), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -3737,7 +3761,7 @@ routine! {
 }
 
 routine! {
-    descriptor "irecv_c" MPI_Irecv_c PMPI_Irecv_c, as call
+    large_descriptor "irecv" MPI_Irecv_c PMPI_Irecv_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, source: *const Integer, tag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Irecv_c", "buf")) };
         let mut c_request = handle(request);
@@ -3770,7 +3794,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ireduce_c" MPI_Ireduce_c PMPI_Ireduce_c, as call
+    large_descriptor "ireduce" MPI_Ireduce_c PMPI_Ireduce_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, root: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ireduce_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ireduce_c", "recvbuf")) };
@@ -3804,7 +3828,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ireduce_scatter_c" MPI_Ireduce_scatter_c PMPI_Ireduce_scatter_c, as call
+    large_descriptor "ireduce_scatter" MPI_Ireduce_scatter_c PMPI_Ireduce_scatter_c, as call
     (sendbuf: Choice, recvbuf: Choice, recvcounts: Address, datatype: *const Integer, op: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ireduce_scatter_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ireduce_scatter_c", "recvbuf")) };
@@ -3838,7 +3862,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ireduce_scatter_block_c" MPI_Ireduce_scatter_block_c PMPI_Ireduce_scatter_block_c, as call
+    large_descriptor "ireduce_scatter_block" MPI_Ireduce_scatter_block_c PMPI_Ireduce_scatter_block_c, as call
     (sendbuf: Choice, recvbuf: Choice, recvcount: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ireduce_scatter_block_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ireduce_scatter_block_c", "recvbuf")) };
@@ -3871,7 +3895,7 @@ routine! {
 }
 
 routine! {
-    descriptor "irsend_c" MPI_Irsend_c PMPI_Irsend_c, as call
+    large_descriptor "irsend" MPI_Irsend_c PMPI_Irsend_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Irsend_c", "buf")) };
         let mut c_request = handle(request);
@@ -3912,7 +3936,7 @@ routine! {
 }
 
 routine! {
-    descriptor "iscan_c" MPI_Iscan_c PMPI_Iscan_c, as call
+    large_descriptor "iscan" MPI_Iscan_c PMPI_Iscan_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iscan_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iscan_c", "recvbuf")) };
@@ -3946,7 +3970,7 @@ routine! {
 }
 
 routine! {
-    descriptor "iscatter_c" MPI_Iscatter_c PMPI_Iscatter_c, as call
+    large_descriptor "iscatter" MPI_Iscatter_c PMPI_Iscatter_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, root: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iscatter_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iscatter_c", "recvbuf")) };
@@ -3980,7 +4004,7 @@ routine! {
 }
 
 routine! {
-    descriptor "iscatterv_c" MPI_Iscatterv_c PMPI_Iscatterv_c, as call
+    large_descriptor "iscatterv" MPI_Iscatterv_c PMPI_Iscatterv_c, as call
     (sendbuf: Choice, sendcounts: Address, displs: Address, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, root: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iscatterv_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Iscatterv_c", "recvbuf")) };
@@ -4013,7 +4037,7 @@ routine! {
 }
 
 routine! {
-    descriptor "isend_c" MPI_Isend_c PMPI_Isend_c, as call
+    large_descriptor "isend" MPI_Isend_c PMPI_Isend_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Isend_c", "buf")) };
         let mut c_request = handle(request);
@@ -4046,7 +4070,7 @@ routine! {
 }
 
 routine! {
-    descriptor "isendrecv_c" MPI_Isendrecv_c PMPI_Isendrecv_c, as call
+    large_descriptor "isendrecv" MPI_Isendrecv_c PMPI_Isendrecv_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, dest: *const Integer, sendtag: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, source: *const Integer, recvtag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = described(sendbuf, *sendcount, handle(sendtype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Isendrecv_c", "sendbuf")) };
         let Some(c_recvbuf) = described(recvbuf, *recvcount, handle(recvtype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Isendrecv_c", "recvbuf")) };
@@ -4079,7 +4103,7 @@ routine! {
 }
 
 routine! {
-    descriptor "isendrecv_replace_c" MPI_Isendrecv_replace_c PMPI_Isendrecv_replace_c, as call
+    large_descriptor "isendrecv_replace" MPI_Isendrecv_replace_c PMPI_Isendrecv_replace_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, sendtag: *const Integer, source: *const Integer, recvtag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Isendrecv_replace_c", "buf")) };
         let mut c_request = handle(request);
@@ -4111,7 +4135,7 @@ routine! {
 }
 
 routine! {
-    descriptor "issend_c" MPI_Issend_c PMPI_Issend_c, as call
+    large_descriptor "issend" MPI_Issend_c PMPI_Issend_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Issend_c", "buf")) };
         let mut c_request = handle(request);
@@ -4171,7 +4195,7 @@ routine! {
 }
 
 routine! {
-    descriptor "mrecv_c" MPI_Mrecv_c PMPI_Mrecv_c, as call
+    large_descriptor "mrecv" MPI_Mrecv_c PMPI_Mrecv_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, message: *mut Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, true);
         let mut c_message = handle(message);
@@ -4200,7 +4224,7 @@ routine! {
 }
 
 routine! {
-    descriptor "neighbor_allgather_c" MPI_Neighbor_allgather_c PMPI_Neighbor_allgather_c, as call
+    large_descriptor "neighbor_allgather" MPI_Neighbor_allgather_c PMPI_Neighbor_allgather_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -4232,7 +4256,7 @@ routine! {
 }
 
 routine! {
-    descriptor "neighbor_allgather_init_c" MPI_Neighbor_allgather_init_c PMPI_Neighbor_allgather_init_c, as call
+    large_descriptor "neighbor_allgather_init" MPI_Neighbor_allgather_init_c PMPI_Neighbor_allgather_init_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_allgather_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_allgather_init_c", "recvbuf")) };
@@ -4262,7 +4286,7 @@ routine! {
 }
 
 routine! {
-    descriptor "neighbor_allgatherv_c" MPI_Neighbor_allgatherv_c PMPI_Neighbor_allgatherv_c, as call
+    large_descriptor "neighbor_allgatherv" MPI_Neighbor_allgatherv_c PMPI_Neighbor_allgatherv_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, displs: Address, recvtype: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -4294,7 +4318,7 @@ routine! {
 }
 
 routine! {
-    descriptor "neighbor_allgatherv_init_c" MPI_Neighbor_allgatherv_init_c PMPI_Neighbor_allgatherv_init_c, as call
+    large_descriptor "neighbor_allgatherv_init" MPI_Neighbor_allgatherv_init_c PMPI_Neighbor_allgatherv_init_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, displs: Address, recvtype: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_allgatherv_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_allgatherv_init_c", "recvbuf")) };
@@ -4324,7 +4348,7 @@ routine! {
 }
 
 routine! {
-    descriptor "neighbor_alltoall_c" MPI_Neighbor_alltoall_c PMPI_Neighbor_alltoall_c, as call
+    large_descriptor "neighbor_alltoall" MPI_Neighbor_alltoall_c PMPI_Neighbor_alltoall_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -4356,7 +4380,7 @@ routine! {
 }
 
 routine! {
-    descriptor "neighbor_alltoall_init_c" MPI_Neighbor_alltoall_init_c PMPI_Neighbor_alltoall_init_c, as call
+    large_descriptor "neighbor_alltoall_init" MPI_Neighbor_alltoall_init_c PMPI_Neighbor_alltoall_init_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_alltoall_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_alltoall_init_c", "recvbuf")) };
@@ -4386,7 +4410,7 @@ routine! {
 }
 
 routine! {
-    descriptor "neighbor_alltoallv_c" MPI_Neighbor_alltoallv_c PMPI_Neighbor_alltoallv_c, as call
+    large_descriptor "neighbor_alltoallv" MPI_Neighbor_alltoallv_c PMPI_Neighbor_alltoallv_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtype: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -4418,7 +4442,7 @@ routine! {
 }
 
 routine! {
-    descriptor "neighbor_alltoallv_init_c" MPI_Neighbor_alltoallv_init_c PMPI_Neighbor_alltoallv_init_c, as call
+    large_descriptor "neighbor_alltoallv_init" MPI_Neighbor_alltoallv_init_c PMPI_Neighbor_alltoallv_init_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtype: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtype: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_alltoallv_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_alltoallv_init_c", "recvbuf")) };
@@ -4432,8 +4456,10 @@ routine! {
 routine! {
     address "neighbor_alltoallw" MPI_Neighbor_alltoallw PMPI_Neighbor_alltoallw, as call
     (sendbuf: Address, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Address, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, ierror: *mut Integer) {
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(place(sendbuf), || destinations(handle(comm))));
-        let mut c_recvtypes = handles(recvtypes, sources(handle(comm)));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(place(sendbuf), || destinations(handle(comm))));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, sources(handle(comm)));
         let code = call(place(sendbuf), sendcounts, sdispls, c_sendtypes.address(), place(recvbuf), recvcounts, rdispls, c_recvtypes.address(), handle(comm));
         report(ierror, code);
     }
@@ -4443,21 +4469,25 @@ routine! {
     descriptor "neighbor_alltoallw" MPI_Neighbor_alltoallw PMPI_Neighbor_alltoallw, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
         let c_recvbuf = copied(recvbuf, true);
-        let mut c_recvtypes = handles(recvtypes, sources(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, sources(handle(comm)));
         let code = call(c_sendbuf.address(), sendcounts, sdispls, c_sendtypes.address(), c_recvbuf.address(), recvcounts, rdispls, c_recvtypes.address(), handle(comm));
         report(ierror, code);
     }
 }
 
 routine! {
-    descriptor "neighbor_alltoallw_c" MPI_Neighbor_alltoallw_c PMPI_Neighbor_alltoallw_c, as call
+    large_descriptor "neighbor_alltoallw" MPI_Neighbor_alltoallw_c PMPI_Neighbor_alltoallw_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
         let c_recvbuf = copied(recvbuf, true);
-        let mut c_recvtypes = handles(recvtypes, sources(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, sources(handle(comm)));
         let code = call(c_sendbuf.address(), sendcounts, sdispls, c_sendtypes.address(), c_recvbuf.address(), recvcounts, rdispls, c_recvtypes.address(), handle(comm));
         report(ierror, code);
     }
@@ -4466,8 +4496,10 @@ routine! {
 routine! {
     address "neighbor_alltoallw_init" MPI_Neighbor_alltoallw_init PMPI_Neighbor_alltoallw_init, as call
     (sendbuf: Address, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Address, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(place(sendbuf), || destinations(handle(comm))));
-        let mut c_recvtypes = handles(recvtypes, sources(handle(comm)));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(place(sendbuf), || destinations(handle(comm))));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, sources(handle(comm)));
         let mut c_request = handle(request);
         let code = call(place(sendbuf), sendcounts, sdispls, c_sendtypes.address(), place(recvbuf), recvcounts, rdispls, c_recvtypes.address(), handle(comm), handle(info), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -4479,9 +4511,11 @@ routine! {
     descriptor "neighbor_alltoallw_init" MPI_Neighbor_alltoallw_init PMPI_Neighbor_alltoallw_init, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_alltoallw_init", "sendbuf")) };
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_alltoallw_init", "recvbuf")) };
-        let mut c_recvtypes = handles(recvtypes, sources(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, sources(handle(comm)));
         let mut c_request = handle(request);
         let code = call(c_sendbuf, sendcounts, sdispls, c_sendtypes.address(), c_recvbuf, recvcounts, rdispls, c_recvtypes.address(), handle(comm), handle(info), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -4490,12 +4524,14 @@ routine! {
 }
 
 routine! {
-    descriptor "neighbor_alltoallw_init_c" MPI_Neighbor_alltoallw_init_c PMPI_Neighbor_alltoallw_init_c, as call
+    large_descriptor "neighbor_alltoallw_init" MPI_Neighbor_alltoallw_init_c PMPI_Neighbor_alltoallw_init_c, as call
     (sendbuf: Choice, sendcounts: Address, sdispls: Address, sendtypes: *const Integer, recvbuf: Choice, recvcounts: Address, rdispls: Address, recvtypes: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_alltoallw_init_c", "sendbuf")) };
-        let mut c_sendtypes = handles(sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
+        let mut few_sendtypes = Few::new();
+        let mut c_sendtypes = handles(&mut few_sendtypes, sendtypes, unless_in_place(first_of(sendbuf), || destinations(handle(comm))));
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Neighbor_alltoallw_init_c", "recvbuf")) };
-        let mut c_recvtypes = handles(recvtypes, sources(handle(comm)));
+        let mut few_recvtypes = Few::new();
+        let mut c_recvtypes = handles(&mut few_recvtypes, recvtypes, sources(handle(comm)));
         let mut c_request = handle(request);
         let code = call(c_sendbuf, sendcounts, sdispls, c_sendtypes.address(), c_recvbuf, recvcounts, rdispls, c_recvtypes.address(), handle(comm), handle(info), (&raw mut c_request).cast());
         *request = number(c_request);
@@ -4522,7 +4558,7 @@ routine! {
 }
 
 routine! {
-    plain "op_create_c" MPI_Op_create_c PMPI_Op_create_c, as call
+    large_plain "op_create" MPI_Op_create_c PMPI_Op_create_c, as call
     (user_fn: Address, commute: *const Integer, op: *mut Integer, ierror: *mut Integer) {
         let mut c_op = handle(op);
         let code = call(user_fn, logical(commute), (&raw mut c_op).cast());
@@ -4569,7 +4605,7 @@ routine! {
 }
 
 routine! {
-    descriptor "pack_c" MPI_Pack_c PMPI_Pack_c, as call
+    large_descriptor "pack" MPI_Pack_c PMPI_Pack_c, as call
     (inbuf: Choice, incount: *const i64, datatype: *const Integer, outbuf: Choice, outsize: *const i64, position: Address, comm: *const Integer, ierror: *mut Integer) {
         let c_inbuf = copied(inbuf, false);
         let c_outbuf = copied(outbuf, true);
@@ -4610,7 +4646,7 @@ routine! {
 }
 
 routine! {
-    text "pack_external_c" MPI_Pack_external_c PMPI_Pack_external_c, as call
+    large_text "pack_external" MPI_Pack_external_c PMPI_Pack_external_c, as call
     (datarep: Choice, inbuf: Choice, incount: *const i64, datatype: *const Integer, outbuf: Choice, outsize: *const i64, position: Address, ierror: *mut Integer) {
         let c_datarep = text(first_of(datarep).cast(), element(datarep));
         let c_inbuf = copied(inbuf, false);
@@ -4621,7 +4657,7 @@ routine! {
 }
 
 routine! {
-    lengths "pack_external_c" MPI_Pack_external_c PMPI_Pack_external_c, as call
+    large_lengths "pack_external" MPI_Pack_external_c PMPI_Pack_external_c, as call
     (datarep: *const u8, inbuf: Choice, incount: *const i64, datatype: *const Integer, outbuf: Choice, outsize: *const i64, position: Address, ierror: *mut Integer, datarep_len: usize) {
         let c_datarep = text(datarep, datarep_len);
         let c_inbuf = copied(inbuf, false);
@@ -4641,7 +4677,7 @@ routine! {
 }
 
 routine! {
-    plain "pack_external_size_c" MPI_Pack_external_size_c PMPI_Pack_external_size_c, as call
+    large_plain "pack_external_size" MPI_Pack_external_size_c PMPI_Pack_external_size_c, as call
     (datarep: *const u8, incount: *const i64, datatype: *const Integer, size: Address, ierror: *mut Integer, datarep_len: usize) {
         let c_datarep = text(datarep, datarep_len);
         let code = call(c_datarep.as_ptr() as Address, *incount, handle(datatype), size);
@@ -4658,7 +4694,7 @@ routine! {
 }
 
 routine! {
-    plain "pack_size_c" MPI_Pack_size_c PMPI_Pack_size_c, as call
+    large_plain "pack_size" MPI_Pack_size_c PMPI_Pack_size_c, as call
     (incount: *const i64, datatype: *const Integer, comm: *const Integer, size: Address, ierror: *mut Integer) {
         let code = call(*incount, handle(datatype), handle(comm), size);
         report(ierror, code);
@@ -4729,7 +4765,7 @@ routine! {
 }
 
 routine! {
-    descriptor "precv_init_c" MPI_Precv_init_c PMPI_Precv_init_c, as call
+    large_descriptor "precv_init" MPI_Precv_init_c PMPI_Precv_init_c, as call
     (buf: Choice, partitions: *const Integer, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = whole(buf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Precv_init_c", "buf")) };
         let mut c_request = handle(request);
@@ -4779,7 +4815,7 @@ routine! {
 }
 
 routine! {
-    descriptor "psend_init_c" MPI_Psend_init_c PMPI_Psend_init_c, as call
+    large_descriptor "psend_init" MPI_Psend_init_c PMPI_Psend_init_c, as call
     (buf: Choice, partitions: *const Integer, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = whole(buf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Psend_init_c", "buf")) };
         let mut c_request = handle(request);
@@ -4817,7 +4853,7 @@ routine! {
 }
 
 routine! {
-    descriptor "put_c" MPI_Put_c PMPI_Put_c, as call
+    large_descriptor "put" MPI_Put_c PMPI_Put_c, as call
     (origin_addr: Choice, origin_count: *const i64, origin_datatype: *const Integer, target_rank: *const Integer, target_disp: *const isize, target_count: *const i64, target_datatype: *const Integer, win: *const Integer, ierror: *mut Integer) {
         let Some(c_origin_addr) = described(origin_addr, *origin_count, handle(origin_datatype)) else { return report(ierror, refuse(Owner::Win(handle(win)), "MPI_Put_c", "origin_addr")) };
         let code = call(c_origin_addr.address, c_origin_addr.count, c_origin_addr.datatype, *target_rank, *target_disp, *target_count, handle(target_datatype), handle(win));
@@ -4855,7 +4891,7 @@ routine! {
 }
 
 routine! {
-    descriptor "raccumulate_c" MPI_Raccumulate_c PMPI_Raccumulate_c, as call
+    large_descriptor "raccumulate" MPI_Raccumulate_c PMPI_Raccumulate_c, as call
     (origin_addr: Choice, origin_count: *const i64, origin_datatype: *const Integer, target_rank: *const Integer, target_disp: *const isize, target_count: *const i64, target_datatype: *const Integer, op: *const Integer, win: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_origin_addr) = described(origin_addr, *origin_count, handle(origin_datatype)) else { return report(ierror, refuse(Owner::Win(handle(win)), "MPI_Raccumulate_c", "origin_addr")) };
         let mut c_request = handle(request);
@@ -4883,7 +4919,7 @@ routine! {
 }
 
 routine! {
-    descriptor "recv_c" MPI_Recv_c PMPI_Recv_c, as call
+    large_descriptor "recv" MPI_Recv_c PMPI_Recv_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, source: *const Integer, tag: *const Integer, comm: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, true);
         let code = call(c_buf.address(), *count, handle(datatype), *source, *tag, handle(comm), place(status));
@@ -4913,7 +4949,7 @@ routine! {
 }
 
 routine! {
-    descriptor "recv_init_c" MPI_Recv_init_c PMPI_Recv_init_c, as call
+    large_descriptor "recv_init" MPI_Recv_init_c PMPI_Recv_init_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, source: *const Integer, tag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Recv_init_c", "buf")) };
         let mut c_request = handle(request);
@@ -4942,7 +4978,7 @@ routine! {
 }
 
 routine! {
-    descriptor "reduce_c" MPI_Reduce_c PMPI_Reduce_c, as call
+    large_descriptor "reduce" MPI_Reduce_c PMPI_Reduce_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, root: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -4974,7 +5010,7 @@ routine! {
 }
 
 routine! {
-    descriptor "reduce_init_c" MPI_Reduce_init_c PMPI_Reduce_init_c, as call
+    large_descriptor "reduce_init" MPI_Reduce_init_c PMPI_Reduce_init_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, root: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Reduce_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Reduce_init_c", "recvbuf")) };
@@ -5004,7 +5040,7 @@ routine! {
 }
 
 routine! {
-    descriptor "reduce_local_c" MPI_Reduce_local_c PMPI_Reduce_local_c, as call
+    large_descriptor "reduce_local" MPI_Reduce_local_c PMPI_Reduce_local_c, as call
     (inbuf: Choice, inoutbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, ierror: *mut Integer) {
         let c_inbuf = copied(inbuf, false);
         let c_inoutbuf = copied(inoutbuf, true);
@@ -5032,7 +5068,7 @@ routine! {
 }
 
 routine! {
-    descriptor "reduce_scatter_c" MPI_Reduce_scatter_c PMPI_Reduce_scatter_c, as call
+    large_descriptor "reduce_scatter" MPI_Reduce_scatter_c PMPI_Reduce_scatter_c, as call
     (sendbuf: Choice, recvbuf: Choice, recvcounts: Address, datatype: *const Integer, op: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -5060,7 +5096,7 @@ routine! {
 }
 
 routine! {
-    descriptor "reduce_scatter_block_c" MPI_Reduce_scatter_block_c PMPI_Reduce_scatter_block_c, as call
+    large_descriptor "reduce_scatter_block" MPI_Reduce_scatter_block_c PMPI_Reduce_scatter_block_c, as call
     (sendbuf: Choice, recvbuf: Choice, recvcount: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -5092,7 +5128,7 @@ routine! {
 }
 
 routine! {
-    descriptor "reduce_scatter_block_init_c" MPI_Reduce_scatter_block_init_c PMPI_Reduce_scatter_block_init_c, as call
+    large_descriptor "reduce_scatter_block_init" MPI_Reduce_scatter_block_init_c PMPI_Reduce_scatter_block_init_c, as call
     (sendbuf: Choice, recvbuf: Choice, recvcount: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Reduce_scatter_block_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Reduce_scatter_block_init_c", "recvbuf")) };
@@ -5126,7 +5162,7 @@ routine! {
 }
 
 routine! {
-    descriptor "reduce_scatter_init_c" MPI_Reduce_scatter_init_c PMPI_Reduce_scatter_init_c, as call
+    large_descriptor "reduce_scatter_init" MPI_Reduce_scatter_init_c PMPI_Reduce_scatter_init_c, as call
     (sendbuf: Choice, recvbuf: Choice, recvcounts: Address, datatype: *const Integer, op: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Reduce_scatter_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Reduce_scatter_init_c", "recvbuf")) };
@@ -5182,7 +5218,8 @@ routine! {
 routine! {
     plain "request_get_status_all" MPI_Request_get_status_all PMPI_Request_get_status_all, as call
     (count: *const Integer, array_of_requests: *const Integer, flag: Address, array_of_statuses: Address, ierror: *mut Integer) {
-        let mut c_array_of_requests = handles(array_of_requests, *count);
+        let mut few_array_of_requests = Few::new();
+        let mut c_array_of_requests = handles(&mut few_array_of_requests, array_of_requests, *count);
         let code = call(*count, c_array_of_requests.address(), flag, place(array_of_statuses));
         report(ierror, code);
     }
@@ -5191,7 +5228,8 @@ routine! {
 routine! {
     plain "request_get_status_any" MPI_Request_get_status_any PMPI_Request_get_status_any, as call
     (count: *const Integer, array_of_requests: *const Integer, indx: *mut Integer, flag: Address, status: Address, ierror: *mut Integer) {
-        let mut c_array_of_requests = handles(array_of_requests, *count);
+        let mut few_array_of_requests = Few::new();
+        let mut c_array_of_requests = handles(&mut few_array_of_requests, array_of_requests, *count);
         let mut c_indx = UNDEFINED;
         let code = call(*count, c_array_of_requests.address(), (&raw mut c_indx).cast(), flag, place(status));
         count_from_one(&raw mut c_indx, 1);
@@ -5203,7 +5241,8 @@ routine! {
 routine! {
     plain "request_get_status_some" MPI_Request_get_status_some PMPI_Request_get_status_some, as call
     (incount: *const Integer, array_of_requests: *const Integer, outcount: *mut Integer, array_of_indices: *mut Integer, array_of_statuses: Address, ierror: *mut Integer) {
-        let mut c_array_of_requests = handles(array_of_requests, *incount);
+        let mut few_array_of_requests = Few::new();
+        let mut c_array_of_requests = handles(&mut few_array_of_requests, array_of_requests, *incount);
         *outcount = 0;
         let code = call(*incount, c_array_of_requests.address(), outcount.cast(), array_of_indices.cast(), place(array_of_statuses));
         count_from_one(array_of_indices, *outcount);
@@ -5233,7 +5272,7 @@ routine! {
 }
 
 routine! {
-    descriptor "rget_c" MPI_Rget_c PMPI_Rget_c, as call
+    large_descriptor "rget" MPI_Rget_c PMPI_Rget_c, as call
     (origin_addr: Choice, origin_count: *const i64, origin_datatype: *const Integer, target_rank: *const Integer, target_disp: *const isize, target_count: *const i64, target_datatype: *const Integer, win: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_origin_addr) = described(origin_addr, *origin_count, handle(origin_datatype)) else { return report(ierror, refuse(Owner::Win(handle(win)), "MPI_Rget_c", "origin_addr")) };
         let mut c_request = handle(request);
@@ -5266,7 +5305,7 @@ routine! {
 }
 
 routine! {
-    descriptor "rget_accumulate_c" MPI_Rget_accumulate_c PMPI_Rget_accumulate_c, as call
+    large_descriptor "rget_accumulate" MPI_Rget_accumulate_c PMPI_Rget_accumulate_c, as call
     (origin_addr: Choice, origin_count: *const i64, origin_datatype: *const Integer, result_addr: Choice, result_count: *const i64, result_datatype: *const Integer, target_rank: *const Integer, target_disp: *const isize, target_count: *const i64, target_datatype: *const Integer, op: *const Integer, win: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_origin_addr) = described(origin_addr, *origin_count, handle(origin_datatype)) else { return report(ierror, refuse(Owner::Win(handle(win)), "MPI_Rget_accumulate_c", "origin_addr")) };
         let Some(c_result_addr) = described(result_addr, *result_count, handle(result_datatype)) else { return report(ierror, refuse(Owner::Win(handle(win)), "MPI_Rget_accumulate_c", "result_addr")) };
@@ -5299,7 +5338,7 @@ routine! {
 }
 
 routine! {
-    descriptor "rput_c" MPI_Rput_c PMPI_Rput_c, as call
+    large_descriptor "rput" MPI_Rput_c PMPI_Rput_c, as call
     (origin_addr: Choice, origin_count: *const i64, origin_datatype: *const Integer, target_rank: *const Integer, target_disp: *const isize, target_count: *const i64, target_datatype: *const Integer, win: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_origin_addr) = described(origin_addr, *origin_count, handle(origin_datatype)) else { return report(ierror, refuse(Owner::Win(handle(win)), "MPI_Rput_c", "origin_addr")) };
         let mut c_request = handle(request);
@@ -5327,7 +5366,7 @@ routine! {
 }
 
 routine! {
-    descriptor "rsend_c" MPI_Rsend_c PMPI_Rsend_c, as call
+    large_descriptor "rsend" MPI_Rsend_c PMPI_Rsend_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_buf = copied(buf, false);
         let code = call(c_buf.address(), *count, handle(datatype), *dest, *tag, handle(comm));
@@ -5357,7 +5396,7 @@ routine! {
 }
 
 routine! {
-    descriptor "rsend_init_c" MPI_Rsend_init_c PMPI_Rsend_init_c, as call
+    large_descriptor "rsend_init" MPI_Rsend_init_c PMPI_Rsend_init_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Rsend_init_c", "buf")) };
         let mut c_request = handle(request);
@@ -5386,7 +5425,7 @@ routine! {
 }
 
 routine! {
-    descriptor "scan_c" MPI_Scan_c PMPI_Scan_c, as call
+    large_descriptor "scan" MPI_Scan_c PMPI_Scan_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -5418,7 +5457,7 @@ routine! {
 }
 
 routine! {
-    descriptor "scan_init_c" MPI_Scan_init_c PMPI_Scan_init_c, as call
+    large_descriptor "scan_init" MPI_Scan_init_c PMPI_Scan_init_c, as call
     (sendbuf: Choice, recvbuf: Choice, count: *const i64, datatype: *const Integer, op: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Scan_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Scan_init_c", "recvbuf")) };
@@ -5448,7 +5487,7 @@ routine! {
 }
 
 routine! {
-    descriptor "scatter_c" MPI_Scatter_c PMPI_Scatter_c, as call
+    large_descriptor "scatter" MPI_Scatter_c PMPI_Scatter_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, root: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -5480,7 +5519,7 @@ routine! {
 }
 
 routine! {
-    descriptor "scatter_init_c" MPI_Scatter_init_c PMPI_Scatter_init_c, as call
+    large_descriptor "scatter_init" MPI_Scatter_init_c PMPI_Scatter_init_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, root: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Scatter_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Scatter_init_c", "recvbuf")) };
@@ -5510,7 +5549,7 @@ routine! {
 }
 
 routine! {
-    descriptor "scatterv_c" MPI_Scatterv_c PMPI_Scatterv_c, as call
+    large_descriptor "scatterv" MPI_Scatterv_c PMPI_Scatterv_c, as call
     (sendbuf: Choice, sendcounts: Address, displs: Address, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, root: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -5542,7 +5581,7 @@ routine! {
 }
 
 routine! {
-    descriptor "scatterv_init_c" MPI_Scatterv_init_c PMPI_Scatterv_init_c, as call
+    large_descriptor "scatterv_init" MPI_Scatterv_init_c PMPI_Scatterv_init_c, as call
     (sendbuf: Choice, sendcounts: Address, displs: Address, sendtype: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, root: *const Integer, comm: *const Integer, info: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_sendbuf) = whole(sendbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Scatterv_init_c", "sendbuf")) };
         let Some(c_recvbuf) = whole(recvbuf) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Scatterv_init_c", "recvbuf")) };
@@ -5571,7 +5610,7 @@ routine! {
 }
 
 routine! {
-    descriptor "send_c" MPI_Send_c PMPI_Send_c, as call
+    large_descriptor "send" MPI_Send_c PMPI_Send_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_buf = copied(buf, false);
         let code = call(c_buf.address(), *count, handle(datatype), *dest, *tag, handle(comm));
@@ -5601,7 +5640,7 @@ routine! {
 }
 
 routine! {
-    descriptor "send_init_c" MPI_Send_init_c PMPI_Send_init_c, as call
+    large_descriptor "send_init" MPI_Send_init_c PMPI_Send_init_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Send_init_c", "buf")) };
         let mut c_request = handle(request);
@@ -5630,7 +5669,7 @@ routine! {
 }
 
 routine! {
-    descriptor "sendrecv_c" MPI_Sendrecv_c PMPI_Sendrecv_c, as call
+    large_descriptor "sendrecv" MPI_Sendrecv_c PMPI_Sendrecv_c, as call
     (sendbuf: Choice, sendcount: *const i64, sendtype: *const Integer, dest: *const Integer, sendtag: *const Integer, recvbuf: Choice, recvcount: *const i64, recvtype: *const Integer, source: *const Integer, recvtag: *const Integer, comm: *const Integer, status: Address, ierror: *mut Integer) {
         let c_sendbuf = copied(sendbuf, false);
         let c_recvbuf = copied(recvbuf, true);
@@ -5657,7 +5696,7 @@ routine! {
 }
 
 routine! {
-    descriptor "sendrecv_replace_c" MPI_Sendrecv_replace_c PMPI_Sendrecv_replace_c, as call
+    large_descriptor "sendrecv_replace" MPI_Sendrecv_replace_c PMPI_Sendrecv_replace_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, sendtag: *const Integer, source: *const Integer, recvtag: *const Integer, comm: *const Integer, status: Address, ierror: *mut Integer) {
         let c_buf = copied(buf, true);
         let code = call(c_buf.address(), *count, handle(datatype), *dest, *sendtag, *source, *recvtag, handle(comm), place(status));
@@ -5683,7 +5722,7 @@ routine! {
 }
 
 routine! {
-    descriptor "session_attach_buffer_c" MPI_Session_attach_buffer_c PMPI_Session_attach_buffer_c, as call
+    large_descriptor "session_attach_buffer" MPI_Session_attach_buffer_c PMPI_Session_attach_buffer_c, as call
     (session: *const Integer, buffer: Choice, size: *const i64, ierror: *mut Integer) {
         let Some(c_buffer) = whole(buffer) else { return report(ierror, refuse(Owner::Session(handle(session)), "MPI_Session_attach_buffer_c", "buffer")) };
         let code = call(handle(session), c_buffer, *size);
@@ -5729,7 +5768,7 @@ routine! {
 }
 
 routine! {
-    pointer "session_detach_buffer_c" MPI_Session_detach_buffer_c PMPI_Session_detach_buffer_c, as call
+    large_pointer "session_detach_buffer" MPI_Session_detach_buffer_c PMPI_Session_detach_buffer_c, as call
     (session: *const Integer, buffer_addr: Address, size: Address, ierror: *mut Integer) {
         let code = call(handle(session), buffer_addr, size);
         detached(buffer_addr);
@@ -5840,7 +5879,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ssend_c" MPI_Ssend_c PMPI_Ssend_c, as call
+    large_descriptor "ssend" MPI_Ssend_c PMPI_Ssend_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_buf = copied(buf, false);
         let code = call(c_buf.address(), *count, handle(datatype), *dest, *tag, handle(comm));
@@ -5870,7 +5909,7 @@ routine! {
 }
 
 routine! {
-    descriptor "ssend_init_c" MPI_Ssend_init_c PMPI_Ssend_init_c, as call
+    large_descriptor "ssend_init" MPI_Ssend_init_c PMPI_Ssend_init_c, as call
     (buf: Choice, count: *const i64, datatype: *const Integer, dest: *const Integer, tag: *const Integer, comm: *const Integer, request: *mut Integer, ierror: *mut Integer) {
         let Some(c_buf) = described(buf, *count, handle(datatype)) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Ssend_init_c", "buf")) };
         let mut c_request = handle(request);
@@ -5893,7 +5932,8 @@ routine! {
 routine! {
     plain "startall" MPI_Startall PMPI_Startall, as call
     (count: *const Integer, array_of_requests: *mut Integer, ierror: *mut Integer) {
-        let mut c_array_of_requests = handles_and_back(array_of_requests, *count);
+        let mut few_array_of_requests = Few::new();
+        let mut c_array_of_requests = handles_and_back(&mut few_array_of_requests, array_of_requests, *count);
         let code = call(*count, c_array_of_requests.address());
         report(ierror, code);
     }
@@ -5940,7 +5980,7 @@ routine! {
 }
 
 routine! {
-    plain "status_set_elements_c" MPI_Status_set_elements_c PMPI_Status_set_elements_c, as call
+    large_plain "status_set_elements" MPI_Status_set_elements_c PMPI_Status_set_elements_c, as call
     (status: Address, datatype: *const Integer, count: *const i64, ierror: *mut Integer) {
         let code = call(place(status), handle(datatype), *count);
         report(ierror, code);
@@ -6000,7 +6040,8 @@ routine! {
 routine! {
     plain "testall" MPI_Testall PMPI_Testall, as call
     (count: *const Integer, array_of_requests: *mut Integer, flag: Address, array_of_statuses: Address, ierror: *mut Integer) {
-        let mut c_array_of_requests = handles_and_back(array_of_requests, *count);
+        let mut few_array_of_requests = Few::new();
+        let mut c_array_of_requests = handles_and_back(&mut few_array_of_requests, array_of_requests, *count);
         let code = call(*count, c_array_of_requests.address(), flag, place(array_of_statuses));
         report(ierror, code);
     }
@@ -6009,7 +6050,8 @@ routine! {
 routine! {
     plain "testany" MPI_Testany PMPI_Testany, as call
     (count: *const Integer, array_of_requests: *mut Integer, indx: *mut Integer, flag: Address, status: Address, ierror: *mut Integer) {
-        let mut c_array_of_requests = handles_and_back(array_of_requests, *count);
+        let mut few_array_of_requests = Few::new();
+        let mut c_array_of_requests = handles_and_back(&mut few_array_of_requests, array_of_requests, *count);
         let mut c_indx = UNDEFINED;
         let code = call(*count, c_array_of_requests.address(), (&raw mut c_indx).cast(), flag, place(status));
         count_from_one(&raw mut c_indx, 1);
@@ -6021,7 +6063,8 @@ routine! {
 routine! {
     plain "testsome" MPI_Testsome PMPI_Testsome, as call
     (incount: *const Integer, array_of_requests: *mut Integer, outcount: *mut Integer, array_of_indices: *mut Integer, array_of_statuses: Address, ierror: *mut Integer) {
-        let mut c_array_of_requests = handles_and_back(array_of_requests, *incount);
+        let mut few_array_of_requests = Few::new();
+        let mut c_array_of_requests = handles_and_back(&mut few_array_of_requests, array_of_requests, *incount);
         *outcount = 0;
         let code = call(*incount, c_array_of_requests.address(), outcount.cast(), array_of_indices.cast(), place(array_of_statuses));
         count_from_one(array_of_indices, *outcount);
@@ -6058,7 +6101,7 @@ routine! {
 }
 
 routine! {
-    plain "type_contiguous_c" MPI_Type_contiguous_c PMPI_Type_contiguous_c, as call
+    large_plain "type_contiguous" MPI_Type_contiguous_c PMPI_Type_contiguous_c, as call
     (count: *const i64, oldtype: *const Integer, newtype: *mut Integer, ierror: *mut Integer) {
         let mut c_newtype = handle(newtype);
         let code = call(*count, handle(oldtype), (&raw mut c_newtype).cast());
@@ -6078,7 +6121,7 @@ routine! {
 }
 
 routine! {
-    plain "type_create_darray_c" MPI_Type_create_darray_c PMPI_Type_create_darray_c, as call
+    large_plain "type_create_darray" MPI_Type_create_darray_c PMPI_Type_create_darray_c, as call
     (size: *const Integer, rank: *const Integer, ndims: *const Integer, array_of_gsizes: Address, array_of_distribs: Address, array_of_dargs: Address, array_of_psizes: Address, order: *const Integer, oldtype: *const Integer, newtype: *mut Integer, ierror: *mut Integer) {
         let mut c_newtype = handle(newtype);
         let code = call(*size, *rank, *ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, *order, handle(oldtype), (&raw mut c_newtype).cast());
@@ -6128,7 +6171,7 @@ routine! {
 }
 
 routine! {
-    plain "type_create_hindexed_c" MPI_Type_create_hindexed_c PMPI_Type_create_hindexed_c, as call
+    large_plain "type_create_hindexed" MPI_Type_create_hindexed_c PMPI_Type_create_hindexed_c, as call
     (count: *const i64, array_of_blocklengths: Address, array_of_displacements: Address, oldtype: *const Integer, newtype: *mut Integer, ierror: *mut Integer) {
         let mut c_newtype = handle(newtype);
         let code = call(*count, array_of_blocklengths, array_of_displacements, handle(oldtype), (&raw mut c_newtype).cast());
@@ -6148,7 +6191,7 @@ routine! {
 }
 
 routine! {
-    plain "type_create_hindexed_block_c" MPI_Type_create_hindexed_block_c PMPI_Type_create_hindexed_block_c, as call
+    large_plain "type_create_hindexed_block" MPI_Type_create_hindexed_block_c PMPI_Type_create_hindexed_block_c, as call
     (count: *const i64, blocklength: *const i64, array_of_displacements: Address, oldtype: *const Integer, newtype: *mut Integer, ierror: *mut Integer) {
         let mut c_newtype = handle(newtype);
         let code = call(*count, *blocklength, array_of_displacements, handle(oldtype), (&raw mut c_newtype).cast());
@@ -6168,7 +6211,7 @@ routine! {
 }
 
 routine! {
-    plain "type_create_hvector_c" MPI_Type_create_hvector_c PMPI_Type_create_hvector_c, as call
+    large_plain "type_create_hvector" MPI_Type_create_hvector_c PMPI_Type_create_hvector_c, as call
     (count: *const i64, blocklength: *const i64, stride: *const i64, oldtype: *const Integer, newtype: *mut Integer, ierror: *mut Integer) {
         let mut c_newtype = handle(newtype);
         let code = call(*count, *blocklength, *stride, handle(oldtype), (&raw mut c_newtype).cast());
@@ -6188,7 +6231,7 @@ routine! {
 }
 
 routine! {
-    plain "type_create_indexed_block_c" MPI_Type_create_indexed_block_c PMPI_Type_create_indexed_block_c, as call
+    large_plain "type_create_indexed_block" MPI_Type_create_indexed_block_c PMPI_Type_create_indexed_block_c, as call
     (count: *const i64, blocklength: *const i64, array_of_displacements: Address, oldtype: *const Integer, newtype: *mut Integer, ierror: *mut Integer) {
         let mut c_newtype = handle(newtype);
         let code = call(*count, *blocklength, array_of_displacements, handle(oldtype), (&raw mut c_newtype).cast());
@@ -6208,7 +6251,7 @@ routine! {
 }
 
 routine! {
-    plain "type_create_resized_c" MPI_Type_create_resized_c PMPI_Type_create_resized_c, as call
+    large_plain "type_create_resized" MPI_Type_create_resized_c PMPI_Type_create_resized_c, as call
     (oldtype: *const Integer, lb: *const i64, extent: *const i64, newtype: *mut Integer, ierror: *mut Integer) {
         let mut c_newtype = handle(newtype);
         let code = call(handle(oldtype), *lb, *extent, (&raw mut c_newtype).cast());
@@ -6220,7 +6263,8 @@ routine! {
 routine! {
     plain "type_create_struct" MPI_Type_create_struct PMPI_Type_create_struct, as call
     (count: *const Integer, array_of_blocklengths: Address, array_of_displacements: Address, array_of_types: *const Integer, newtype: *mut Integer, ierror: *mut Integer) {
-        let mut c_array_of_types = handles(array_of_types, *count);
+        let mut few_array_of_types = Few::new();
+        let mut c_array_of_types = handles(&mut few_array_of_types, array_of_types, *count);
         let mut c_newtype = handle(newtype);
         let code = call(*count, array_of_blocklengths, array_of_displacements, c_array_of_types.address(), (&raw mut c_newtype).cast());
         *newtype = number(c_newtype);
@@ -6229,9 +6273,10 @@ routine! {
 }
 
 routine! {
-    plain "type_create_struct_c" MPI_Type_create_struct_c PMPI_Type_create_struct_c, as call
+    large_plain "type_create_struct" MPI_Type_create_struct_c PMPI_Type_create_struct_c, as call
     (count: *const i64, array_of_blocklengths: Address, array_of_displacements: Address, array_of_types: *const Integer, newtype: *mut Integer, ierror: *mut Integer) {
-        let mut c_array_of_types = handles(array_of_types, *count as Integer);
+        let mut few_array_of_types = Few::new();
+        let mut c_array_of_types = handles(&mut few_array_of_types, array_of_types, *count as Integer);
         let mut c_newtype = handle(newtype);
         let code = call(*count, array_of_blocklengths, array_of_displacements, c_array_of_types.address(), (&raw mut c_newtype).cast());
         *newtype = number(c_newtype);
@@ -6250,7 +6295,7 @@ routine! {
 }
 
 routine! {
-    plain "type_create_subarray_c" MPI_Type_create_subarray_c PMPI_Type_create_subarray_c, as call
+    large_plain "type_create_subarray" MPI_Type_create_subarray_c PMPI_Type_create_subarray_c, as call
     (ndims: *const Integer, array_of_sizes: Address, array_of_subsizes: Address, array_of_starts: Address, order: *const Integer, oldtype: *const Integer, newtype: *mut Integer, ierror: *mut Integer) {
         let mut c_newtype = handle(newtype);
         let code = call(*ndims, array_of_sizes, array_of_subsizes, array_of_starts, *order, handle(oldtype), (&raw mut c_newtype).cast());
@@ -6298,16 +6343,18 @@ routine! {
 routine! {
     plain "type_get_contents" MPI_Type_get_contents PMPI_Type_get_contents, as call
     (datatype: *const Integer, max_integers: *const Integer, max_addresses: *const Integer, max_datatypes: *const Integer, array_of_integers: Address, array_of_addresses: Address, array_of_datatypes: *mut Integer, ierror: *mut Integer) {
-        let mut c_array_of_datatypes = handles_and_back(array_of_datatypes, *max_datatypes);
+        let mut few_array_of_datatypes = Few::new();
+        let mut c_array_of_datatypes = handles_and_back(&mut few_array_of_datatypes, array_of_datatypes, *max_datatypes);
         let code = call(handle(datatype), *max_integers, *max_addresses, *max_datatypes, array_of_integers, array_of_addresses, c_array_of_datatypes.address());
         report(ierror, code);
     }
 }
 
 routine! {
-    plain "type_get_contents_c" MPI_Type_get_contents_c PMPI_Type_get_contents_c, as call
+    large_plain "type_get_contents" MPI_Type_get_contents_c PMPI_Type_get_contents_c, as call
     (datatype: *const Integer, max_integers: *const i64, max_addresses: *const i64, max_large_counts: *const i64, max_datatypes: *const i64, array_of_integers: Address, array_of_addresses: Address, array_of_large_counts: Address, array_of_datatypes: *mut Integer, ierror: *mut Integer) {
-        let mut c_array_of_datatypes = handles_and_back(array_of_datatypes, *max_datatypes as Integer);
+        let mut few_array_of_datatypes = Few::new();
+        let mut c_array_of_datatypes = handles_and_back(&mut few_array_of_datatypes, array_of_datatypes, *max_datatypes as Integer);
         let code = call(handle(datatype), *max_integers, *max_addresses, *max_large_counts, *max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, c_array_of_datatypes.address());
         report(ierror, code);
     }
@@ -6322,7 +6369,7 @@ routine! {
 }
 
 routine! {
-    plain "type_get_envelope_c" MPI_Type_get_envelope_c PMPI_Type_get_envelope_c, as call
+    large_plain "type_get_envelope" MPI_Type_get_envelope_c PMPI_Type_get_envelope_c, as call
     (datatype: *const Integer, num_integers: Address, num_addresses: Address, num_large_counts: Address, num_datatypes: Address, combiner: Address, ierror: *mut Integer) {
         let code = call(handle(datatype), num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
         report(ierror, code);
@@ -6338,7 +6385,7 @@ routine! {
 }
 
 routine! {
-    plain "type_get_extent_c" MPI_Type_get_extent_c PMPI_Type_get_extent_c, as call
+    large_plain "type_get_extent" MPI_Type_get_extent_c PMPI_Type_get_extent_c, as call
     (datatype: *const Integer, lb: Address, extent: Address, ierror: *mut Integer) {
         let code = call(handle(datatype), lb, extent);
         report(ierror, code);
@@ -6371,7 +6418,7 @@ routine! {
 }
 
 routine! {
-    plain "type_get_true_extent_c" MPI_Type_get_true_extent_c PMPI_Type_get_true_extent_c, as call
+    large_plain "type_get_true_extent" MPI_Type_get_true_extent_c PMPI_Type_get_true_extent_c, as call
     (datatype: *const Integer, true_lb: Address, true_extent: Address, ierror: *mut Integer) {
         let code = call(handle(datatype), true_lb, true_extent);
         report(ierror, code);
@@ -6407,7 +6454,7 @@ routine! {
 }
 
 routine! {
-    plain "type_indexed_c" MPI_Type_indexed_c PMPI_Type_indexed_c, as call
+    large_plain "type_indexed" MPI_Type_indexed_c PMPI_Type_indexed_c, as call
     (count: *const i64, array_of_blocklengths: Address, array_of_displacements: Address, oldtype: *const Integer, newtype: *mut Integer, ierror: *mut Integer) {
         let mut c_newtype = handle(newtype);
         let code = call(*count, array_of_blocklengths, array_of_displacements, handle(oldtype), (&raw mut c_newtype).cast());
@@ -6444,7 +6491,7 @@ routine! {
 }
 
 routine! {
-    plain "type_size_c" MPI_Type_size_c PMPI_Type_size_c, as call
+    large_plain "type_size" MPI_Type_size_c PMPI_Type_size_c, as call
     (datatype: *const Integer, size: Address, ierror: *mut Integer) {
         let code = call(handle(datatype), size);
         report(ierror, code);
@@ -6470,7 +6517,7 @@ routine! {
 }
 
 routine! {
-    plain "type_vector_c" MPI_Type_vector_c PMPI_Type_vector_c, as call
+    large_plain "type_vector" MPI_Type_vector_c PMPI_Type_vector_c, as call
     (count: *const i64, blocklength: *const i64, stride: *const i64, oldtype: *const Integer, newtype: *mut Integer, ierror: *mut Integer) {
         let mut c_newtype = handle(newtype);
         let code = call(*count, *blocklength, *stride, handle(oldtype), (&raw mut c_newtype).cast());
@@ -6498,7 +6545,7 @@ routine! {
 }
 
 routine! {
-    descriptor "unpack_c" MPI_Unpack_c PMPI_Unpack_c, as call
+    large_descriptor "unpack" MPI_Unpack_c PMPI_Unpack_c, as call
     (inbuf: Choice, insize: *const i64, position: Address, outbuf: Choice, outcount: *const i64, datatype: *const Integer, comm: *const Integer, ierror: *mut Integer) {
         let c_inbuf = copied(inbuf, false);
         let c_outbuf = copied(outbuf, true);
@@ -6539,7 +6586,7 @@ routine! {
 }
 
 routine! {
-    text "unpack_external_c" MPI_Unpack_external_c PMPI_Unpack_external_c, as call
+    large_text "unpack_external" MPI_Unpack_external_c PMPI_Unpack_external_c, as call
     (datarep: Choice, inbuf: Choice, insize: *const i64, position: Address, outbuf: Choice, outcount: *const i64, datatype: *const Integer, ierror: *mut Integer) {
         let c_datarep = text(first_of(datarep).cast(), element(datarep));
         let c_inbuf = copied(inbuf, false);
@@ -6550,7 +6597,7 @@ routine! {
 }
 
 routine! {
-    lengths "unpack_external_c" MPI_Unpack_external_c PMPI_Unpack_external_c, as call
+    large_lengths "unpack_external" MPI_Unpack_external_c PMPI_Unpack_external_c, as call
     (datarep: *const u8, inbuf: Choice, insize: *const i64, position: Address, outbuf: Choice, outcount: *const i64, datatype: *const Integer, ierror: *mut Integer, datarep_len: usize) {
         let c_datarep = text(datarep, datarep_len);
         let c_inbuf = copied(inbuf, false);
@@ -6583,7 +6630,8 @@ routine! {
 routine! {
     plain "waitall" MPI_Waitall PMPI_Waitall, as call
     (count: *const Integer, array_of_requests: *mut Integer, array_of_statuses: Address, ierror: *mut Integer) {
-        let mut c_array_of_requests = handles_and_back(array_of_requests, *count);
+        let mut few_array_of_requests = Few::new();
+        let mut c_array_of_requests = handles_and_back(&mut few_array_of_requests, array_of_requests, *count);
         let code = call(*count, c_array_of_requests.address(), place(array_of_statuses));
         report(ierror, code);
     }
@@ -6592,7 +6640,8 @@ routine! {
 routine! {
     plain "waitany" MPI_Waitany PMPI_Waitany, as call
     (count: *const Integer, array_of_requests: *mut Integer, indx: *mut Integer, status: Address, ierror: *mut Integer) {
-        let mut c_array_of_requests = handles_and_back(array_of_requests, *count);
+        let mut few_array_of_requests = Few::new();
+        let mut c_array_of_requests = handles_and_back(&mut few_array_of_requests, array_of_requests, *count);
         let mut c_indx = UNDEFINED;
         let code = call(*count, c_array_of_requests.address(), (&raw mut c_indx).cast(), place(status));
         count_from_one(&raw mut c_indx, 1);
@@ -6604,7 +6653,8 @@ routine! {
 routine! {
     plain "waitsome" MPI_Waitsome PMPI_Waitsome, as call
     (incount: *const Integer, array_of_requests: *mut Integer, outcount: *mut Integer, array_of_indices: *mut Integer, array_of_statuses: Address, ierror: *mut Integer) {
-        let mut c_array_of_requests = handles_and_back(array_of_requests, *incount);
+        let mut few_array_of_requests = Few::new();
+        let mut c_array_of_requests = handles_and_back(&mut few_array_of_requests, array_of_requests, *incount);
         *outcount = 0;
         let code = call(*incount, c_array_of_requests.address(), outcount.cast(), array_of_indices.cast(), place(array_of_statuses));
         count_from_one(array_of_indices, *outcount);
@@ -6623,7 +6673,7 @@ routine! {
 }
 
 routine! {
-    plain "win_allocate_c" MPI_Win_allocate_c PMPI_Win_allocate_c, as call
+    large_plain "win_allocate" MPI_Win_allocate_c PMPI_Win_allocate_c, as call
     (size: *const isize, disp_unit: *const isize, info: *const Integer, comm: *const Integer, baseptr: Address, win: *mut Integer, ierror: *mut Integer) {
         let mut c_win = handle(win);
         let code = call(*size, *disp_unit, handle(info), handle(comm), baseptr, (&raw mut c_win).cast());
@@ -6643,7 +6693,7 @@ routine! {
 }
 
 routine! {
-    plain "win_allocate_shared_c" MPI_Win_allocate_shared_c PMPI_Win_allocate_shared_c, as call
+    large_plain "win_allocate_shared" MPI_Win_allocate_shared_c PMPI_Win_allocate_shared_c, as call
     (size: *const isize, disp_unit: *const isize, info: *const Integer, comm: *const Integer, baseptr: Address, win: *mut Integer, ierror: *mut Integer) {
         let mut c_win = handle(win);
         let code = call(*size, *disp_unit, handle(info), handle(comm), baseptr, (&raw mut c_win).cast());
@@ -6707,7 +6757,7 @@ routine! {
 }
 
 routine! {
-    descriptor "win_create_c" MPI_Win_create_c PMPI_Win_create_c, as call
+    large_descriptor "win_create" MPI_Win_create_c PMPI_Win_create_c, as call
     (base: Choice, size: *const isize, disp_unit: *const isize, info: *const Integer, comm: *const Integer, win: *mut Integer, ierror: *mut Integer) {
         let Some(c_base) = whole(base) else { return report(ierror, refuse(Owner::Comm(handle(comm)), "MPI_Win_create_c", "base")) };
         let mut c_win = handle(win);
@@ -6916,7 +6966,7 @@ routine! {
 }
 
 routine! {
-    plain "win_shared_query_c" MPI_Win_shared_query_c PMPI_Win_shared_query_c, as call
+    large_plain "win_shared_query" MPI_Win_shared_query_c PMPI_Win_shared_query_c, as call
     (win: *const Integer, rank: *const Integer, size: Address, disp_unit: Address, baseptr: Address, ierror: *mut Integer) {
         let code = call(handle(win), *rank, size, disp_unit, baseptr);
         report(ierror, code);

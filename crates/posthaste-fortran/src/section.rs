@@ -1,4 +1,4 @@
-//! Choice buffers of `mpi_f08`: assumed-rank arguments, which come as descriptors of ISO_Fortran_binding.h and may be array
+//! Choice buffers of `mpi_f08`: assumed-rank arguments, which come as descriptors (`descriptor.rs`) and may be array
 //! sections that are not contiguous (MPI-5.0 §19.1.12).
 //!
 //! A contiguous one is an address. Of another one, a call that is over when it returns gets a contiguous copy. An operation that
@@ -12,36 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::abi::{BYTE, COMBINER_NAMED, COMM_SELF, DATATYPE_NULL};
 use crate::argument::{Address, Handle, Integer, place};
 use crate::c;
-
-/// CFI_cdesc_t, of which the dimensions follow.
-#[repr(C)]
-pub(crate) struct Descriptor {
-    base: Address,
-    element: usize,
-    version: c_int,
-    rank: i8,
-    kind: [u8; 3],
-}
-
-/// CFI_dim_t.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct Dimension {
-    lower: isize,
-    extent: isize,
-    /// Bytes from one element to the next.
-    step: isize,
-}
-
-/// An argument of assumed rank.
-pub(crate) type Choice = *const Descriptor;
-
-/// # Safety
-/// It is a descriptor; the dimensions are read while it is there.
-unsafe fn dimensions<'a>(section: Choice) -> &'a [Dimension] {
-    // SAFETY: the dimensions follow, as many as the rank says.
-    unsafe { std::slice::from_raw_parts(section.add(1).cast(), (*section).rank.max(0) as usize) }
-}
+pub(crate) use crate::descriptor::{Choice, element};
+use crate::descriptor::{Dimension, base, dimension, is_plain, rank};
 
 /// Its first element, or what the address stands for.
 ///
@@ -50,30 +22,32 @@ unsafe fn dimensions<'a>(section: Choice) -> &'a [Dimension] {
 #[inline]
 pub(crate) unsafe fn first_of(section: Choice) -> Address {
     // SAFETY: as promised.
-    place(unsafe { (*section).base })
-}
-
-/// How long one element is, in bytes.
-///
-/// # Safety
-/// It is a descriptor.
-pub(crate) unsafe fn element(section: Choice) -> usize {
-    // SAFETY: as promised.
-    unsafe { (*section).element }
+    place(unsafe { base(section) })
 }
 
 #[inline]
 unsafe fn is_contiguous(section: Choice) -> bool {
     // SAFETY: the caller has a descriptor.
-    let (mut dense, dimensions) = unsafe { ((*section).element as isize, dimensions(section)) };
-    for dimension in dimensions {
-        match dimension.extent {
+    if unsafe { is_plain(section) } {
+        return true;
+    }
+    // SAFETY: the caller has a descriptor; no more dimensions are asked for than it has.
+    let (mut dense, rank) = unsafe { (element(section) as isize, rank(section)) };
+    let dimension = |at| {
+        // SAFETY: as above.
+        unsafe { dimension(section, at) }
+    };
+    for at in 0..rank {
+        let Dimension { extent, step } = dimension(at);
+        match extent {
             // Of assumed size, whose elements lie side by side.
             -1 => return true,
             0 => return true,
             1 => {}
-            extent if dimension.step == dense => dense *= extent,
-            _ => return dimensions.iter().any(|dimension| dimension.extent == 0),
+            extent if step == dense => dense *= extent,
+            // Of an array that is not allocated the dimensions say nothing: it is where nobody looks at it.
+            // SAFETY: as above.
+            _ => return unsafe { base(section) }.is_null() || (at..rank).any(|at| dimension(at).extent == 0),
         }
     }
     true
@@ -152,8 +126,12 @@ impl Drop for Copied {
 
 /// Every run of bytes that lie side by side, in the order of the elements.
 unsafe fn runs(section: Choice, each: &mut dyn FnMut(*mut u8, usize)) {
-    // SAFETY: the caller has a descriptor.
-    let (mut run, mut outer) = unsafe { ((*section).element, dimensions(section)) };
+    // SAFETY: the caller has a descriptor, which has as many dimensions.
+    let (mut run, dimensions) = unsafe {
+        let dimensions: Vec<Dimension> = (0..rank(section)).map(|at| dimension(section, at)).collect();
+        (element(section), dimensions)
+    };
+    let mut outer = dimensions.as_slice();
     while let Some((first, rest)) = outer.split_first()
         && first.step == run as isize
     {
@@ -162,7 +140,7 @@ unsafe fn runs(section: Choice, each: &mut dyn FnMut(*mut u8, usize)) {
     }
     if run > 0 && outer.iter().all(|dimension| dimension.extent > 0) {
         // SAFETY: as above.
-        unsafe { walk((*section).base.cast(), run, outer, each) };
+        unsafe { walk(base(section).cast(), run, outer, each) };
     }
 }
 
@@ -225,7 +203,7 @@ unsafe fn describe(section: Choice, count: i64, datatype: Handle) -> Option<Desc
         runs(section, &mut |run, len| {
             let len = rest.min(len as i64);
             if len > 0 {
-                places.push(run as i64 - (*section).base as i64);
+                places.push(run as i64 - base(section) as i64);
                 lengths.push(len);
                 rest -= len;
             }
@@ -341,23 +319,7 @@ unsafe fn code(call: &'static str, argument: &'static str) -> Integer {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[repr(C)]
-    struct Array {
-        header: Descriptor,
-        dimensions: [Dimension; 3],
-    }
-
-    /// A section of i32 elements.
-    fn section(data: &[i32], dimensions: &[(isize, isize)]) -> Array {
-        let mut all = [Dimension { lower: 0, extent: 0, step: 0 }; 3];
-        for (to, (extent, step)) in all.iter_mut().zip(dimensions) {
-            (to.extent, to.step) = (*extent, *step * 4);
-        }
-        let base = data.as_ptr() as Address;
-        let header = Descriptor { base, element: 4, version: 1, rank: dimensions.len() as i8, kind: [0; 3] };
-        Array { header, dimensions: all }
-    }
+    use crate::descriptor::tests::{Array, section};
 
     fn choice(array: &Array) -> Choice {
         (&raw const *array).cast()

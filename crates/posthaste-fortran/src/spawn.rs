@@ -1,11 +1,14 @@
-//! Commands and their arguments, which are arrays of texts that a blank one ends (MPI-5.0 §11.8.2).
+//! Commands and their arguments, which are arrays of texts that a blank one ends, all without the blanks around them (MPI-5.0
+//! §11.8.2).
 
 use std::ptr::null_mut;
 
-use crate::argument::{Address, Handle, Integer, handle, handles, is_no_argument, number, place, report};
+use crate::argument::{
+    Address, Few, Handle, Integer, handle, handles, is_no_argument, number, place, report,
+};
 use crate::c;
 use crate::routine::routine;
-use crate::text::{letters, text};
+use crate::text::{letters, stripped};
 
 /// The texts of C, and the array of their addresses, with a null pointer behind them.
 struct Texts {
@@ -34,7 +37,7 @@ unsafe fn up_to_blank(first: *const u8, step: usize, len: usize) -> Texts {
     // SAFETY: as promised.
     unsafe {
         while !letters(at, len).is_empty() {
-            texts.push(text(at, len));
+            texts.push(stripped(at, len));
             at = at.add(step * len);
         }
     }
@@ -47,7 +50,7 @@ routine! {
     (command: *const u8, argv: *const u8, maxprocs: *const Integer, info: *const Integer, root: *const Integer,
         comm: *const Integer, intercomm: *mut Integer, array_of_errcodes: *mut Integer, ierror: *mut Integer,
         command_len: usize, argv_len: usize) {
-        let c_command = text(command, command_len);
+        let c_command = stripped(command, command_len);
         let is_told = at_root(&1, *root, handle(comm)) == 1 && !is_no_argument(argv);
         let c_argv = is_told.then(|| up_to_blank(argv, 1, argv_len));
         let mut c_intercomm = handle(intercomm);
@@ -82,13 +85,14 @@ routine! {
         array_of_info: *const Integer, root: *const Integer, comm: *const Integer, intercomm: *mut Integer,
         array_of_errcodes: *mut Integer, ierror: *mut Integer, command_len: usize, argv_len: usize) {
         let n = at_root(count, *root, handle(comm));
-        let commands =
-            Texts::new((0..n as usize).map(|at| text(array_of_commands.add(at * command_len), command_len)).collect());
+        let command = |at| stripped(array_of_commands.add(at * command_len), command_len);
+        let commands = Texts::new((0..n as usize).map(command).collect());
         let has_arguments = !is_no_argument(array_of_argv);
         let of_command = |at| up_to_blank(array_of_argv.add(at * argv_len), n as usize, argv_len);
         let texts: Vec<Texts> = (0..n as usize).filter(|_| has_arguments).map(of_command).collect();
         let c_argv: Vec<Address> = texts.iter().map(Texts::address).collect();
-        let mut infos = handles(array_of_info, n);
+        let mut few = Few::new();
+        let mut infos = handles(&mut few, array_of_info, n);
         let mut c_intercomm = handle(intercomm);
         let code = call(
             n,

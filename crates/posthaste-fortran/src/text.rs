@@ -15,7 +15,7 @@ pub(crate) unsafe fn text(from: *const u8, len: usize) -> Vec<u8> {
     text
 }
 
-/// A key or value of an info object, which also loses the blanks in front (§10).
+/// A key or value of an info object, a command or an argument of one, which also lose the blanks in front (§10, §11.8.2).
 ///
 /// # Safety
 /// As of [`text`].

@@ -42,14 +42,13 @@ pub fn shared(prefix: &Path) -> Vec<Shared> {
         return Vec::new();
     };
     let mut shared = Vec::new();
-    for (file, len) in ours.lines().filter_map(entry) {
+    for (path, len) in ours.lines().filter_map(entry) {
         let theirs = records.iter().filter(|(_, about, _)| is_other(about));
         for (package, _, text) in theirs {
-            if text.lines().filter_map(entry).any(|(other, _)| other == file) {
-                let there = about.parent().unwrap_or(about).join(file);
+            if text.lines().filter_map(entry).any(|(other, _)| other == path) {
+                let there = about.parent().unwrap_or(about).join(path);
                 let is_ours = fs::metadata(&there).is_ok_and(|about| about.len() == len);
-                let file = Path::new(file.trim_start_matches("../")).to_path_buf();
-                shared.push(Shared { file, other: package.clone(), is_ours });
+                shared.push(Shared { file: below_prefix(path), other: package.clone(), is_ours });
             }
         }
     }
@@ -98,7 +97,15 @@ fn folders(within: &Path, beginnings: &[&str]) -> Vec<PathBuf> {
 fn entry(line: &str) -> Option<(&str, u64)> {
     let (path, rest) = line.split_once(',')?;
     let len = rest.rsplit_once(',')?.1.parse().ok()?;
-    path.starts_with("../../../").then_some((path, len))
+    path.starts_with("../../").then_some((path, len))
+}
+
+/// The place below the prefix of a path that begins in `lib/python3.N/site-packages`.
+fn below_prefix(path: &str) -> PathBuf {
+    match path.strip_prefix("../../../") {
+        Some(file) => file.into(),
+        None => Path::new("lib").join(path.trim_start_matches("../")),
+    }
 }
 
 #[cfg(test)]
@@ -110,12 +117,9 @@ mod tests {
         let prefix =
             std::env::temp_dir().join(format!("posthaste-environment-{}-{name}", std::process::id()));
         let packages = prefix.join("lib/python3.11/site-packages");
-        let record =
-            "../../../include/mpi.h,sha256=x,3\n../../../bin/posthaste-info,sha256=y,4\nposthaste/x,,\n";
-        for (package, text) in [
-            ("posthaste-0.1.0", record),
-            (other.unwrap_or("numpy-2.0"), "../../../include/mpi.h,sha256=z,5\n"),
-        ] {
+        let record = "../../../include/mpi.h,sha256=x,3\n../../../bin/posthaste-info,sha256=y,4\n../../libmpi_abi.so.1,sha256=w,6\nposthaste/x,,\n";
+        let theirs = "../../../include/mpi.h,sha256=z,5\n../../libmpi_abi.so.1,sha256=v,7\n";
+        for (package, text) in [("posthaste-0.1.0", record), (other.unwrap_or("numpy-2.0"), theirs)] {
             fs::create_dir_all(packages.join(format!("{package}.dist-info"))).unwrap();
             fs::write(packages.join(format!("{package}.dist-info/RECORD")), text).unwrap();
         }
@@ -134,7 +138,11 @@ mod tests {
             let prefix = prefix(name, other, header);
             let shared = shared(&prefix);
             assert_eq!(shared.iter().map(|shared| shared.is_ours).next(), is_ours, "{name}");
-            assert_eq!(described(&shared).contains("NOT posthaste's"), is_ours == Some(false));
+            let files: Vec<&Path> = shared.iter().map(|shared| shared.file.as_path()).collect();
+            let both = [Path::new("include/mpi.h"), Path::new("lib/libmpi_abi.so.1")];
+            assert_eq!(files, both[..if is_ours.is_some() { 2 } else { 0 }]);
+            let header_is_theirs = described(&shared).contains("include/mpi.h is NOT posthaste's");
+            assert_eq!(header_is_theirs, is_ours == Some(false));
             let sentence = replaced(&prefix, &["include/mpi.h"]);
             assert_eq!(sentence.is_some(), is_ours == Some(false));
             assert!(sentence.is_none_or(|sentence| sentence.contains("impi_rt 2021.19")));

@@ -4,6 +4,7 @@
 //! says of a setting is what docs/settings.md says, whose table is made here too (`--markdown`).
 
 use posthaste_core::config::{BounceBuffer, Config, TUNABLES, Tunable, Way};
+use posthaste_core::meeting::setting_shown;
 use posthaste_os::fabric::{FILE, Library, Wanted};
 use posthaste_os::node::Node;
 use posthaste_os::plugin::Plugin;
@@ -26,10 +27,11 @@ const LIBRARIES: [(&str, &str, &str); 4] = [
 
 /// Runs the command and returns its exit code.
 pub fn main() -> i32 {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args_os().skip(1);
     if let Some(argument) = arguments.next() {
+        let argument = argument.to_string_lossy();
         let lookup = |name: &str| std::env::var(name).ok();
-        let text = match argument.as_str() {
+        let text = match &*argument {
             "--markdown" => Some(settings_table()),
             "--json" => Some(format!("{:#}\n", as_json(lookup))),
             _ => None,
@@ -37,7 +39,7 @@ pub fn main() -> i32 {
         if let Some(text) = text {
             return i32::from(io::stdout().write_all(text.as_bytes()).is_err());
         }
-        let wanted = ["-h", "-help", "--help", "-V", "--version"].contains(&argument.as_str());
+        let wanted = ["-h", "-help", "--help", "-V", "--version"].contains(&&*argument);
         let usage = format!(
             "posthaste-info of posthaste {}: says which methods are usable on this host, which launchers are \
              understood, and what the settings are; with --json the same for programs, with --markdown only the settings, as a \
@@ -77,7 +79,7 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
     text += &installation();
     let _ = writeln!(text, "\nsettings (environment variables; those in force are marked by *)");
     for tunable in TUNABLES {
-        let (mark, value) = match lookup(tunable.name) {
+        let (mark, value) = match in_force(&lookup, tunable) {
             Some(value) => ('*', value),
             None => (' ', tunable.default.to_owned()),
         };
@@ -85,6 +87,12 @@ fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
         text += &indented(tunable.meaning);
     }
     text
+}
+
+/// What a setting is, if it is set. Whoever reads it here does not learn the secret of a names server.
+fn in_force(lookup: impl Fn(&str) -> Option<String>, tunable: &Tunable) -> Option<String> {
+    let value = lookup(tunable.name)?;
+    Some(if tunable.name == "POSTHASTE_NAMES" { setting_shown(&value) } else { value })
 }
 
 /// Whether ranks can use a method here, and if not, why not.
@@ -116,7 +124,7 @@ fn as_json(lookup: impl Fn(&str) -> Option<String>) -> Value {
         })
     });
     let settings = TUNABLES.iter().map(
-        |tunable| json!({ "name": tunable.name, "default": tunable.default, "value": lookup(tunable.name) }),
+        |tunable| json!({ "name": tunable.name, "default": tunable.default, "value": in_force(&lookup, tunable) }),
     );
     json!({
         "name": "posthaste",
@@ -389,6 +397,15 @@ settings ",
         assert!(settings.iter().any(|one| one["name"] == "POSTHASTE_METHODS" && one["value"] == "^tcp"));
         let wrong = as_json(|name| (name == "POSTHASTE_SPIN_US").then(|| "soon".to_owned()));
         assert!(wrong["mistake"].as_str().unwrap().contains("POSTHASTE_SPIN_US"));
+    }
+
+    #[test]
+    fn the_secret_of_a_names_server_is_not_shown() {
+        let secret = "5f".repeat(16);
+        let lookup = |name: &str| (name == "POSTHASTE_NAMES").then(|| format!("ph1/7/{secret}/10.0.0.1"));
+        let (text, json) = (report(lookup), as_json(lookup).to_string());
+        assert!(text.contains("* POSTHASTE_NAMES = a names server, port 10.0.0.1:7\n"), "{text}");
+        assert!(!text.contains(&secret) && !json.contains(&secret) && json.contains("port 10.0.0.1:7"));
     }
 
     #[test]

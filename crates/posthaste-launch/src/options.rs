@@ -31,6 +31,9 @@ use table::{KNOWN, Kind};
 /// Most ranks in a job: beyond it is a mistake.
 const MOST_RANKS: usize = 1 << 16;
 
+/// Most configuration files: beyond it is one that names itself.
+const MOST_FILES: usize = 100;
+
 /// What the user wants.
 #[derive(Clone, Debug)]
 pub enum Wish {
@@ -127,6 +130,8 @@ struct Reader<'a> {
     only_here: bool,
     /// Programs run under a debugger.
     debugger: bool,
+    /// Configuration files that were read.
+    files: usize,
 }
 
 /// Reads the arguments, without our own name.
@@ -149,6 +154,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>, around: &Surrounding
         nooversubscribe: false,
         only_here: false,
         debugger: false,
+        files: 0,
     };
     if let Some((_, seconds)) = around.environment.iter().find(|(name, _)| name == "MPIEXEC_TIMEOUT") {
         reader.request.job.timeout = Some(seconds_of("MPIEXEC_TIMEOUT", seconds)?);
@@ -224,6 +230,10 @@ impl Reader<'_> {
             }
         }
         if known.option == Kind::ConfigFile {
+            self.files += 1;
+            if self.files > MOST_FILES {
+                return Err(format!("-{name} {:?}: more than {MOST_FILES} files name each other", values[0]));
+            }
             for word in config_file(&values[0])?.into_iter().rev() {
                 rest.push_front(word);
             }

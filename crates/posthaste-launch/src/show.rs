@@ -164,11 +164,15 @@ impl<'a> Show<'a> {
         if let Some(mark) = &self.wishes.mark {
             self.marks.extend(texts(mark, job, map));
         }
+        // Every stream has names for every rank, whatever becomes of its files.
+        let mut made = Ok(());
         for (stream, pattern) in self.wishes.files.iter().enumerate() {
             let Some(pattern) = pattern else { continue };
-            self.files.add(stream, texts(pattern, job, map).into_iter().map(PathBuf::from).collect())?;
+            let added =
+                self.files.add(stream, texts(pattern, job, map).into_iter().map(PathBuf::from).collect());
+            made = made.and(added);
         }
-        Ok(())
+        made
     }
 
     /// The job of a rank of any, and its number there.

@@ -7,6 +7,7 @@ use common::{PATIENCE, Said, mpiexec, put_program, put_script, run, unique, wait
 use posthaste_os::node::{Life, Node};
 use posthaste_os::process;
 use posthaste_pmi::client;
+use posthaste_pmi::spawning::{Spawning, Spec};
 use std::fs;
 use std::process::{Command, Stdio};
 
@@ -146,13 +147,105 @@ fn a_debugger_that_starts_mpiexec_stops_it_when_the_job_fails() {
             "--args",
             MPIEXEC,
         ];
-        let job = ["-n", "2", "sh", "-c", "[ $PMI_RANK = 0 ] || exit 3; exec sleep 100"];
+        // If it failed before all have been started, the table would never come, and this stop would be the only one.
+        let job = ["-n", "2", "sh", "-c", "[ $PMI_RANK = 0 ] || { sleep 2; exit 3; }; exec sleep 100"];
         let Some(printed) = gdb(&[&options[..], &shown, hosts, &job].concat()) else { return };
         let values = values(&printed);
         let [state, why] = values[..] else { panic!("{printed}") };
         assert_eq!(state, "2", "{printed}");
         assert!(why.contains("\"rank 1 (process ") && why.contains("exited with code 3"), "{why}");
         assert!(printed.contains("type = char *") && printed.contains("exited with code 03"), "{printed}");
+    }
+}
+
+/// A rank under a debugger: this program, started by mpiexec, plays it. It says when it has been started and when `MPI_Init` would be over;
+/// the first one asks for two more then, if it is to.
+#[test]
+fn as_a_rank_under_a_debugger() {
+    let Ok(folder) = std::env::var("DEBUGGED_IN") else { return };
+    let is_child = std::env::var_os("DEBUGGED_CHILD").is_some();
+    let rank: usize = std::env::var("PMI_RANK").unwrap().parse().unwrap();
+    let say = |what: &str| {
+        let name = format!("{}{what}.{rank}", if is_child { "child-" } else { "" });
+        fs::write(format!("{folder}/part-{name}"), std::process::id().to_string()).unwrap();
+        fs::rename(format!("{folder}/part-{name}"), format!("{folder}/{name}")).unwrap();
+    };
+    say("started");
+    let mut client = client::connect().unwrap().unwrap();
+    client.barrier().unwrap();
+    say("behind");
+    if std::env::var_os("DEBUGGED_PARENT").is_none() {
+        return client.finalize().unwrap();
+    }
+    if !is_child && rank == 0 {
+        let name = std::env::current_exe().unwrap().to_str().unwrap().to_string();
+        let arguments = ["--exact", "as_a_rank_under_a_debugger", "--nocapture"].map(String::from).into();
+        let info = vec![("env".into(), "DEBUGGED_CHILD=1".into())];
+        let specs = vec![Spec { count: 2, name, arguments, info }];
+        client.spawn(&Spawning { specs, preput: Vec::new() }).unwrap();
+    }
+    std::thread::sleep(PATIENCE);
+}
+
+/// This program as ranks under a debugger.
+fn debugged() -> [String; 3] {
+    let own = std::env::current_exe().unwrap();
+    [own.to_str().unwrap(), "as_a_rank_under_a_debugger", "--nocapture"].map(String::from)
+}
+
+#[test]
+fn spawned_ranks_stand_behind_the_others() {
+    let folder = std::env::temp_dir().join(format!("mpiexec-spawned-{}", unique()));
+    fs::create_dir(&folder).unwrap();
+    let [own, test, shown] = debugged();
+    for hosts in [&[][..], &["-launcher", "fork", "-hosts", "a,b"]] {
+        let program = ["-n", "2", &own, "--exact", &test, &shown];
+        let mut job = mpiexec(&[hosts, &program].concat());
+        let mut job = job.env("DEBUGGED_IN", &folder).env("DEBUGGED_PARENT", "1").spawn().unwrap();
+        let places =
+            ["behind.0", "behind.1", "child-behind.0", "child-behind.1"].map(|name| folder.join(name));
+        assert!(wait_for(PATIENCE, || places.iter().all(|place| place.exists())));
+        let table = ["-ex", "print MPIR_proctable_size", "-ex", "print MPIR_proctable[0]@4"];
+        let printed = gdb(&[&["-p", &job.id().to_string()], &table[..]].concat());
+        let pids: Vec<String> = places.iter().map(|place| fs::read_to_string(place).unwrap()).collect();
+        places.iter().for_each(|place| fs::remove_file(place).unwrap());
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(job.id() as i32), nix::sys::signal::SIGTERM)
+            .unwrap();
+        job.wait().unwrap();
+        let Some(printed) = printed else { continue };
+        let values = values(&printed);
+        let [size, table] = values[..] else { panic!("{printed}") };
+        assert_eq!(size, "4", "{printed}");
+        let ranks: Vec<&str> = table.split("}, {").collect();
+        assert_eq!(ranks.len(), 4, "{table}");
+        for (entry, pid) in ranks.iter().zip(&pids) {
+            assert!(entry.trim_end_matches('}').ends_with(&format!("pid = {pid}")), "{pid}: {table}");
+        }
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn ranks_come_no_further_than_the_start_before_the_debugger_goes_on() {
+    let folder = std::env::temp_dir().join(format!("mpiexec-held-{}", unique()));
+    fs::create_dir(&folder).unwrap();
+    let [own, test, shown] = debugged();
+    let place = folder.to_str().unwrap();
+    // At the breakpoint it waits until both have been started, and half a second more.
+    let wait = format!(
+        "shell for i in $(seq 100); do [ -e {place}/started.0 ] && [ -e {place}/started.1 ] && break; sleep 0.1; \
+         done; sleep 0.5; echo here are $(ls {place})"
+    );
+    let start =
+        ["-ex", "break MPIR_Breakpoint", "-ex", "run", "-ex", &wait, "-ex", "continue", "--args", MPIEXEC];
+    let folder_is = format!("DEBUGGED_IN={place}");
+    let job = ["-n", "2", "env", &folder_is, &own, "--exact", &test, &shown];
+    let printed = gdb(&[&start[..], &job].concat());
+    let later = (0..2).all(|rank| folder.join(format!("behind.{rank}")).exists());
+    fs::remove_dir_all(&folder).unwrap();
+    if let Some(printed) = printed {
+        assert!(printed.contains("Breakpoint 1, "), "{printed}");
+        assert!(printed.contains("here are started.0 started.1\n") && later, "{printed}");
     }
 }
 
@@ -250,10 +343,10 @@ fn ranks_that_crash_together_have_core_files_of_their_own() {
     let folder = std::env::temp_dir().join(format!("mpiexec-cores-{}", unique()));
     fs::create_dir(&folder).unwrap();
     let place = folder.to_str().unwrap();
-    // In one directory they may take each other's away, but none has that of another one.
+    // In one directory they may take each other's away, that of the first one, too, but none has that of another one.
     let script = "ulimit -c unlimited; echo $$ > pid.$PMI_RANK; kill -SEGV $$";
     let said = run(&["-wdir", place, "-n", "4", "sh", "-c", script]);
-    assert!(said.code == 139 && said.err.contains("core file"), "{}", said.err);
+    assert!(said.code == 139 && said.err.contains("was killed by signal 11"), "{}", said.err);
     assert!(!folder.join("core").exists());
     for rank in 0..4 {
         let core = folder.join(format!("core.rank-{rank}"));

@@ -233,11 +233,14 @@ fn output_goes_to_files_and_a_full_one_is_reported() {
     assert_eq!(finish(command).code, 0);
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2000);
     std::fs::remove_file(&path).unwrap();
-    let mut command = mpiexec(&["-n", "2", "yes"]);
-    command.stdout(std::fs::File::options().write(true).open("/dev/full").unwrap());
-    let said = finish(command);
-    assert_eq!(said.code, 1);
-    assert!(said.sentences()[0].contains("No space left"), "{}", said.err);
+    // Also where it is the last thing that is written, when whoever is left behind has been waited for.
+    for script in ["yes", "sleep 3 & printf done"] {
+        let mut command = mpiexec(&["-n", "2", "sh", "-c", script]);
+        command.stdout(std::fs::File::options().write(true).open("/dev/full").unwrap());
+        let said = finish(command);
+        assert_eq!(said.code, 1, "{script}: {}", said.err);
+        assert!(said.sentences()[0].contains("No space left"), "{}", said.err);
+    }
 }
 
 #[test]
@@ -259,6 +262,7 @@ fn the_exit_code_is_that_of_the_first_failure() {
         ("kill -9 $$", 137, "killed by signal 9 (SIGKILL)"),
         ("kill -SEGV $$", 139, "killed by signal 11 (SIGSEGV)"),
         ("kill -TERM $$", 143, "killed by signal 15 (SIGTERM)"),
+        ("kill -34 $$", 162, "killed by signal 34 (a real-time signal)"),
     ] {
         // The others ignore the request to end, and are killed.
         let script = format!("if [ $PMI_RANK = 2 ]; then {script}; fi; trap '' TERM; sleep 100; sleep 100");
@@ -274,6 +278,8 @@ fn the_exit_code_is_that_of_the_first_failure() {
 
 #[test]
 fn what_cannot_be_started_is_one_sentence() {
+    let file = std::env::temp_dir().join(format!("mpiexec-itself-{}", std::process::id()));
+    std::fs::write(&file, format!("-configfile {}\n", file.display())).unwrap();
     for (arguments, code, words) in [
         (&["-n", "2", "no-such-program"][..], 127, "\"no-such-program\""),
         (&["-n", "2", "/no/such/program"], 127, "\"/no/such/program\""),
@@ -285,6 +291,8 @@ fn what_cannot_be_started_is_one_sentence() {
         (&[], 1, "no program"),
         (&["-nonsense", "true"], 1, "-nonsense"),
         (&["-hosts", "elsewhere", "true"], 1, "elsewhere"),
+        (&["-launcher", "fork", "-hosts", "a:0,b:0", "-n", "2", "true"], 1, "no host has a slot"),
+        (&["-configfile", file.to_str().unwrap()], 1, "name each other"),
         (&["-wdir", "/dev/null", "true"], 1, "not a directory"),
         (&["-wdir", "/usr", "bin/no-such-program"], 127, "\"/usr/bin/no-such-program\""),
         (&["-n", "1", "true", ":", "-n", "1", "no-such-program"], 127, "no-such-program"),
@@ -295,6 +303,7 @@ fn what_cannot_be_started_is_one_sentence() {
         assert!(said.err.starts_with("mpiexec: ") && said.err.contains(words), "{}", said.err);
         assert_eq!(said.out, "");
     }
+    std::fs::remove_file(&file).unwrap();
 }
 
 #[test]

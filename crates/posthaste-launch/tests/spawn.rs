@@ -8,9 +8,14 @@ mod common;
 
 use common::{PATIENCE, Said, finish, marked, mpiexec, read_lines, said, send, unique, wait_for};
 use nix::sys::signal::Signal;
+use posthaste_os::machine;
+use posthaste_os::node::Node;
+use posthaste_os::process;
 use posthaste_pmi::launcher::Launcher;
 use posthaste_pmi::spawning::{PARENTS_PORT, Spawning, Spec};
+use std::os::unix::process::parent_id;
 use std::process::Stdio;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Options for one host, and for two, which are this one with an agent each.
@@ -75,6 +80,29 @@ fn long_sleep() -> ! {
     }
 }
 
+/// Two processes that say where they are, with the hints of `text`; there, `program` is no hint but another name of the program.
+fn hinted(text: &str) -> Spec {
+    let (programs, hints): (Vec<_>, Vec<_>) =
+        text.split(' ').filter_map(|hint| hint.split_once('=')).partition(|(key, _)| *key == "program");
+    let spec = children("placed", 2, &hints);
+    let name = programs.first().map_or(spec.name.clone(), |(_, name)| (*name).into());
+    Spec { name, ..spec }
+}
+
+/// The CPUs that this process may use, as the kernel lists them.
+fn usable() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim().into()
+}
+
+/// Adds to this rank's first counter.
+fn count(by: u64) {
+    let fd = std::env::var("POSTHASTE_NODE_FD").unwrap().parse().unwrap();
+    let node = Node::attach(process::inherited(fd).unwrap()).unwrap();
+    let local = std::env::var("POSTHASTE_LOCAL_RANK").unwrap().parse().unwrap();
+    node.counters(local)[0].fetch_add(by, Ordering::Relaxed);
+}
+
 #[test]
 fn as_a_rank() {
     if let Ok(role) = std::env::var("CHILD") {
@@ -96,10 +124,15 @@ fn tell(launcher: &mut Launcher, specs: Vec<Spec>) {
 }
 
 fn parent(role: &str) {
+    let extra = std::env::var("EXTRA").unwrap_or_default();
+    if role == "alone" {
+        let mut launcher = Launcher::start_by(env!("CARGO_BIN_EXE_mpiexec").as_ref()).unwrap();
+        tell(&mut launcher, vec![hinted(&extra)]);
+        return launcher.finalize().unwrap();
+    }
     let mut launcher = join();
     assert!(!launcher.is_spawned());
     let rank = launcher.rank();
-    let extra = std::env::var("EXTRA").unwrap_or_default();
     match role {
         "family" if rank == 0 => {
             tell(&mut launcher, vec![children("meet", 2, &[("wdir", "/")]), children("meet", 1, &[])]);
@@ -124,6 +157,16 @@ fn parent(role: &str) {
             for _ in 0..2 {
                 let strange = [("mapper", "seq"), ("map_by", "socket"), ("unknown", "key"), ("ppn", "1")];
                 tell(&mut launcher, vec![children("meet", 1, &strange)]);
+            }
+        }
+        "hinted" => {
+            tell(&mut launcher, vec![hinted(&extra)]);
+            eprintln!("word parent on {}", usable());
+        }
+        "counted" => {
+            count(1);
+            for _ in 0..2 {
+                tell(&mut launcher, vec![children("counted", 2, &[])]);
             }
         }
         "soft" => tell(&mut launcher, vec![children("meet", 4, &[("soft", "1:4:2")])]),
@@ -179,6 +222,8 @@ fn child(role: &str) {
             let application = launcher.application().unwrap();
             eprintln!("word child {rank} of {size} {port:?} {other:?} {application:?} {folder}");
         }
+        "placed" => eprintln!("word child {rank} below {} on {}", parent_id(), usable()),
+        "counted" => count(100),
         "never come" => {
             launcher.left_for_us(PARENTS_PORT).unwrap();
         }
@@ -371,4 +416,124 @@ fn a_process_that_nobody_started_starts_its_own_launcher() {
     let why = launcher.spawn(&request(vec![program("/no/such/program")])).unwrap_err().to_string();
     assert!(why.contains("there is no program"), "{why}");
     launcher.finalize().unwrap();
+}
+
+/// The words of a parent that has started two processes with these hints, and of the two.
+fn placed(hints: &str, options: &[&str]) -> Vec<String> {
+    let mut command = role("hinted", 1, options);
+    command.env("EXTRA", hints);
+    let said = finish(command);
+    assert_eq!(said.code, 0, "{said:?}");
+    words(&said).into_iter().map(String::from).collect()
+}
+
+#[test]
+fn spawned_ranks_are_bound_as_first_ones_are_and_to_other_cpus() {
+    let (all, count) = (usable(), machine::affinity().len());
+    let cpus = |hints: &str, options: &[&str], hosts: &[&str]| {
+        let words = placed(hints, &[hosts, options].concat());
+        let places = words.iter().filter_map(|line| line.split_once(" on ").map(|line| line.1.to_string()));
+        let places: Vec<String> = places.collect();
+        assert_eq!(places.len(), 3, "{words:?}");
+        // Two children come first.
+        (places[..2].to_vec(), places[2].clone())
+    };
+    let one = machine::affinity()[0].to_string();
+    for hosts in HOSTS {
+        // The first host has the parent.
+        let (children, parent) = cpus("bind_to=none", &["-bind-to", "core"], hosts);
+        assert_eq!(children, vec![all.clone(); 2]);
+        assert!(parent.parse::<usize>().is_ok(), "{parent}");
+        let (children, parent) = cpus("", &["-cpu-set", &one], hosts);
+        assert_eq!((children, parent), (vec![one.clone(); 2], one.clone()));
+        if count < 2 {
+            println!("omitted: CPUs of their own, on a machine with one");
+            continue;
+        }
+        let (children, parent) = cpus("bind_to=core", &["-bind-to", "none"], hosts);
+        assert_eq!(parent, all);
+        assert!(children.iter().all(|list| list.parse::<usize>().is_ok()), "{children:?}");
+        assert_ne!(children[0], children[1]);
+        // Where there are CPUs for all three each has its own; otherwise some have all.
+        let (mut bound, parent) = cpus("", &["-bind-to", "core"], hosts);
+        bound.push(parent);
+        bound.retain(|list| *list != all);
+        let taken = bound.len();
+        assert!(bound.iter().all(|list| list.parse::<usize>().is_ok()), "{bound:?}");
+        assert!(count < 3 || taken == 3, "{bound:?}");
+        bound.sort_unstable();
+        bound.dedup();
+        assert_eq!(bound.len(), taken, "{bound:?}");
+    }
+}
+
+#[test]
+fn counters_of_all_jobs_are_summed() {
+    for hosts in HOSTS {
+        let said = play("counted", 2, &[&["-counters"], hosts].concat());
+        assert_eq!(said.code, 0, "{said:?}");
+        let sums: Vec<&str> = said.err.lines().filter(|line| line.starts_with("counter ")).collect();
+        // Each of the two has counted 1, and has started two jobs of two that have counted 100 each.
+        assert!(sums[0].ends_with(" 802"), "{said:?}");
+        assert_eq!(sums.iter().filter(|line| line.split(' ').nth(1) == sums[0].split(' ').nth(1)).count(), 1);
+    }
+}
+
+#[test]
+fn a_program_is_found_where_the_path_says() {
+    let own = std::env::current_exe().unwrap();
+    let (folder, name) = (own.parent().unwrap().display(), own.file_name().unwrap().to_str().unwrap());
+    for hosts in HOSTS {
+        let found = placed(&format!("program={name} path=/no/such:{folder}"), hosts);
+        assert_eq!(found.iter().filter(|line| line.contains("word child ")).count(), 2, "{found:?}");
+        assert!(found.contains(&"word codes [0, 0]".to_string()), "{found:?}");
+        for elsewhere in ["", " path=/usr"] {
+            let missed = placed(&format!("program={name}{elsewhere}"), hosts);
+            let refused = missed.iter().find(|line| line.starts_with("word refused ")).expect("no program");
+            assert!(refused.contains(&format!("there is no program \"{name}\"")), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn spawned_ranks_are_on_the_hosts_that_a_list_or_a_file_names() {
+    let file = std::env::temp_dir().join(format!("mpiexec-hosts-{}", unique()));
+    std::fs::write(&file, "# two of one\ny:2\nx\n").unwrap();
+    let file = file.to_str().unwrap();
+    for (hints, hosts) in [
+        ("host=x,y".to_string(), ["x", "y"]),
+        ("hosts=y".into(), ["y", "y"]),
+        ("hosts=x:1,y:1".into(), ["x", "y"]),
+        (format!("hostfile={file}"), ["y", "y"]),
+        (format!("machinefile={file} map_by=node"), ["y", "x"]),
+    ] {
+        for own in HOSTS {
+            let mark = ["-launcher", "fork", "-prepend-pattern", "%h: "];
+            let said = placed(&hints, &[own, &mark].concat());
+            let children = said.iter().filter_map(|line| line.split_once(": word child "));
+            let mut places: Vec<(&str, &str)> =
+                children.map(|(host, rest)| (rest.split(' ').next().unwrap(), host)).collect();
+            places.sort_unstable();
+            assert_eq!(places, [("0", hosts[0]), ("1", hosts[1])], "{hints}: {said:?}");
+        }
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
+/// Hosts are told apart by their agents.
+#[test]
+fn a_process_that_nobody_started_spawns_on_other_hosts() {
+    for (hosts, agents) in [("hosts=a,b", 2), ("hosts=a", 1)] {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "as_a_rank", "--nocapture"]).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("ROLE", "alone").env("EXTRA", hosts).env("HYDRA_LAUNCHER", "fork");
+        let said = finish(command);
+        let words = words(&said);
+        assert_eq!((said.code, words.len()), (0, 3), "{said:?}");
+        let below = words.iter().filter_map(|line| line.split(" below ").nth(1)?.split(' ').next());
+        let mut below: Vec<&str> = below.collect();
+        below.dedup();
+        assert_eq!((below.len(), words[2]), (agents, "word codes [0, 0]"), "{said:?}");
+    }
 }

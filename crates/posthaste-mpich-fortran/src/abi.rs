@@ -82,6 +82,12 @@ variables! {
     F08_WEIGHTS_EMPTY "__mpi_f08_link_constants_MOD_mpi_weights_empty": Integer;
     F08_ARGV "__mpi_f08_link_constants_MOD_mpi_argv_null": u8;
     F08_ARGVS "__mpi_f08_link_constants_MOD_mpi_argvs_null": u8;
+    // The same by Intel's compilers.
+    INTEL_ERRCODES "mpi_f08_link_constants_mp_mpi_errcodes_ignore_": Integer;
+    INTEL_UNWEIGHTED "mpi_f08_link_constants_mp_mpi_unweighted_": Integer;
+    INTEL_WEIGHTS_EMPTY "mpi_f08_link_constants_mp_mpi_weights_empty_": Integer;
+    INTEL_ARGV "mpi_f08_link_constants_mp_mpi_argv_null_": u8;
+    INTEL_ARGVS "mpi_f08_link_constants_mp_mpi_argvs_null_": u8;
 }
 
 unsafe extern "C" {
@@ -97,7 +103,7 @@ const BUFFER_AUTOMATIC: usize = usize::MAX - 1;
 /// Bytes in which an address stands for something: where they begin, how many there are, what they are in C.
 type Meaning = (usize, usize, usize);
 
-fn meanings() -> [Meaning; 15] {
+fn meanings() -> [Meaning; 18] {
     const ONE: usize = size_of::<Integer>();
     let [places, statuses] = [(&raw const PLACES) as usize, (&raw const STATUSES) as usize];
     // SAFETY: the C library exports both, and nobody writes them.
@@ -118,6 +124,9 @@ fn meanings() -> [Meaning; 15] {
         ((&raw const F08_ERRCODES) as usize, ONE, 0),
         ((&raw const F08_UNWEIGHTED) as usize, ONE, unweighted),
         ((&raw const F08_WEIGHTS_EMPTY) as usize, ONE, empty),
+        ((&raw const INTEL_ERRCODES) as usize, ONE, 0),
+        ((&raw const INTEL_UNWEIGHTED) as usize, ONE, unweighted),
+        ((&raw const INTEL_WEIGHTS_EMPTY) as usize, ONE, empty),
     ]
 }
 
@@ -158,8 +167,24 @@ pub(crate) fn place<T>(address: *const T) -> Address {
     if RANGES.iter().any(is_in) { meaning(address as usize) } else { address as Address }
 }
 
-#[cold]
+/// What calls often get first.
+#[inline(never)]
 fn meaning(address: usize) -> Address {
+    const ONE: usize = size_of::<Integer>();
+    let [places, statuses] = [(&raw const PLACES) as usize, (&raw const STATUSES) as usize];
+    let [f08, all_f08] = [(&raw const F08_STATUS) as usize, (&raw const F08_STATUSES) as usize];
+    let is_at = |start: usize, len: usize| address.wrapping_sub(start) < len * ONE;
+    if [places + 2 * ONE, f08, statuses, all_f08].into_iter().any(|start| is_at(start, STATUS_SIZE)) {
+        return STATUS_IGNORE as Address;
+    }
+    if is_at(places + ONE, 1) || is_at((&raw const F08_IN_PLACE) as usize, 1) {
+        return IN_PLACE as Address;
+    }
+    meaning_of_others(address)
+}
+
+#[cold]
+fn meaning_of_others(address: usize) -> Address {
     let found = meanings().into_iter().find(|(start, len, _)| address.wrapping_sub(*start) < *len);
     found.map_or(address, |(.., meaning)| meaning) as Address
 }
@@ -181,5 +206,28 @@ pub(crate) unsafe fn detached(buffer: Address) {
 /// Whether an argument is MPI_ARGV_NULL or MPI_ARGVS_NULL.
 pub(crate) fn is_no_argument(text: *const u8) -> bool {
     let texts = (&raw const TEXTS).cast::<u8>();
+    let intel = [&raw const INTEL_ARGV, &raw const INTEL_ARGVS];
     [texts, texts.wrapping_add(1), &raw const F08_ARGV, &raw const F08_ARGVS].contains(&text)
+        || intel.contains(&text)
+}
+
+unsafe extern "C" {
+    // Of this library; asked of the loader, as a program may have an address of its own for them.
+    fn mpi_conversion_fn_null_();
+    fn mpi_conversion_fn_null__();
+    #[link_name = "__mpi_f08_callbacks_MOD_mpi_conversion_fn_null"]
+    fn gnu();
+    #[link_name = "__mpi_f08_callbacks_MOD_mpi_conversion_fn_null_c"]
+    fn gnu_large();
+    #[link_name = "mpi_f08_callbacks_mp_mpi_conversion_fn_null_"]
+    fn intel();
+    #[link_name = "mpi_f08_callbacks_mp_mpi_conversion_fn_null_c_"]
+    fn intel_large();
+}
+
+/// Whether a function is MPI_CONVERSION_FN_NULL or MPI_CONVERSION_FN_NULL_C.
+pub(crate) fn converts_nothing(function: Address) -> bool {
+    let plain = [mpi_conversion_fn_null_ as Address, mpi_conversion_fn_null__ as Address];
+    let of_modules = [gnu as Address, gnu_large as Address, intel as Address, intel_large as Address];
+    plain.contains(&function) || of_modules.contains(&function)
 }

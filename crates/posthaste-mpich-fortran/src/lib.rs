@@ -3,7 +3,7 @@
 //!
 //! The rooms of `posthaste-fortran`, compiled over another ABI: `abi` has its numbers and the variables of its `mpif.h` and modules,
 //! `names` the names that its compilers give. What is only MPICH's stands in the rooms at the end: `modules`, what its modules
-//! have besides the routines, and `removed`, what MPI-3.0 has removed.
+//! have besides the routines, and `constants`, their handles.
 //!
 //! What must stay true: as in `posthaste-fortran`; and a handle of C is four bytes long in an array, and wherever else C writes
 //! it the first four of those that the routine has set to 0.
@@ -17,7 +17,6 @@ compile_error!(
 mod abi;
 #[path = "../../posthaste-fortran/src/argument.rs"]
 mod argument;
-#[path = "../../posthaste-fortran/src/export.rs"]
 mod export;
 mod names;
 #[path = "../../posthaste-fortran/src/routine.rs"]
@@ -35,13 +34,20 @@ mod section;
 
 #[path = "../../posthaste-fortran/src/attribute.rs"]
 mod attribute;
+#[path = "../../posthaste-fortran/src/datarep.rs"]
+mod datarep;
 #[path = "../../posthaste-fortran/src/environment.rs"]
 mod environment;
 #[path = "../../posthaste-fortran/src/generalized.rs"]
 mod generalized;
 #[path = "../../posthaste-fortran/src/info.rs"]
 mod info;
+#[rustfmt::skip]
+mod capitals;
+mod constants;
+mod descriptor;
 mod modules;
+#[path = "../../posthaste-fortran/src/removed.rs"]
 mod removed;
 #[path = "../../posthaste-fortran/src/spawn.rs"]
 mod spawn;

@@ -4,6 +4,7 @@
 use crate::abi::STATUS_SIZE;
 use crate::argument::{Address, Integer, report};
 use crate::attribute::{copies, copies_nothing, deletes_nothing};
+use crate::datarep::converts;
 use crate::export::export;
 
 macro_rules! in_module {
@@ -17,7 +18,8 @@ macro_rules! in_module {
 macro_rules! comparisons {
     ($($handle:literal)*) => {$(
         comparisons! { @ "_eq" "_f08_eq_f" "_f_eq_f08", $handle, == }
-        comparisons! { @ "_neq" "_f08_neq_f" "_f_neq_f08", $handle, != }
+        comparisons! { @ "_neq" "_f08_neq_f" "_f_neq_f08" "_f08_ne_f" "_f_ne_f08", $handle, != }
+        of_constants! { $handle "eq" ==, "neq" != }
     )*};
     (@ $($end:literal)*, $handle:literal, $operator:tt) => {
         comparisons! { @@ $operator $handle $($end)* }
@@ -32,6 +34,19 @@ macro_rules! comparisons {
         comparisons! { @@ $operator $handle $($more)* }
     };
     (@@ $operator:tt $handle:literal) => {};
+}
+
+/// The types of handles that the module `mpi` of MPICH has.
+macro_rules! of_constants {
+    ($handle:literal $($end:literal $operator:tt),*) => {$(
+        export! {
+            [concat!("__mpi_constants_MOD_", $handle, $end), concat!("mpi_constants_mp_", $handle, $end, "_")]
+            (a: *const Integer, b: *const Integer) [-> Integer] {
+                // SAFETY: there are two handles.
+                unsafe { Integer::from(*a $operator *b) }
+            }
+        }
+    )*};
 }
 
 comparisons! {
@@ -68,6 +83,21 @@ macro_rules! deleting {
 }
 
 deleting! { "comm_null_delete_fn" "type_null_delete_fn" "win_null_delete_fn" }
+
+macro_rules! conversions {
+    ($($stem:literal $count:ty;)*) => {$(
+        in_module! {
+            "mpi_f08_callbacks" $stem, (userbuf: Address, datatype: *const Integer, count: *const $count,
+                filebuf: Address, position: *const i64, extra_state: *const isize, ierror: *mut Integer) [] {
+                let _ = (userbuf, datatype, count, filebuf, position, extra_state);
+                // SAFETY: the arguments are those of a conversion.
+                unsafe { converts(ierror) }
+            }
+        }
+    )*};
+}
+
+conversions! { "conversion_fn_null" Integer; "conversion_fn_null_c" i64; }
 
 macro_rules! statuses {
     ($($stem:literal)*) => {$(

@@ -12,7 +12,7 @@
 //! and a range is punched out by its mapping.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
@@ -23,13 +23,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::machine;
-use crate::mapped::Mapped;
+use crate::mapped::{self, Mapped};
 use crate::mem::{Sink, Source};
 use crate::node::{Node, file_size_limit};
+use crate::watch::page_size;
 
-const PAGE: usize = 4096;
 /// Shorter memory comes from the process's own: messages from it are too short for this.
-const SHORTEST: usize = PAGE;
+const SHORTEST: usize = 4096;
 /// Longer memory is compared with what there is before it is reserved: to reserve is to take.
 const LONG: usize = 16 << 20;
 /// Alignment of memory of the process's own: a cache line.
@@ -57,6 +57,8 @@ struct Ranges {
     free: BTreeMap<u64, u64>,
     /// Parts in use by their addresses: length and place.
     given: BTreeMap<usize, (usize, u64)>,
+    /// Addresses of those that are not given again ([`Heap::retire`]).
+    retired: BTreeSet<usize>,
 }
 
 /// Our file.
@@ -111,6 +113,16 @@ impl Heap {
         (skip.checked_add(len)? <= *size as u64).then_some(place + skip)
     }
 
+    /// Peers may write to the memory at an address also when it has been freed: it is nobody else's then. A write that comes so
+    /// late takes a page of its own. Memory that is not ours is left alone.
+    pub fn retire(&self, address: usize) {
+        let mut ranges = self.ranges();
+        let below = ranges.given.range(..=address).next_back().map(|(base, (len, _))| (*base, *len));
+        if let Some((base, _)) = below.filter(|(base, len)| address - base < *len) {
+            ranges.retired.insert(base);
+        }
+    }
+
     /// `len` bytes, a multiple of a page. `Ok(None)`: not here, but there may be other memory.
     fn allocate(&self, len: usize) -> io::Result<Option<NonNull<u8>>> {
         let mut ranges = self.ranges();
@@ -120,16 +132,7 @@ impl Heap {
             ranges.put_back(place, size); // the kernel would end us with SIGXFSZ
             return Ok(None);
         }
-        let reserved = loop {
-            // SAFETY: a system call on a descriptor that `ranges` owns.
-            match unsafe { libc::fallocate(fd, 0, place as libc::off_t, size as libc::off_t) } {
-                0 => break Ok(()),
-                _ => match io::Error::last_os_error() {
-                    why if why.kind() == io::ErrorKind::Interrupted => {}
-                    why => break Err(why),
-                },
-            }
-        };
+        let reserved = mapped::reserve(fd, place, size);
         if let Err(why) = reserved {
             ranges.put_back(place, size);
             return match why.raw_os_error() {
@@ -181,7 +184,9 @@ impl Heap {
             libc::madvise(base.as_ptr().cast(), len, libc::MADV_REMOVE);
             libc::munmap(base.as_ptr().cast(), len);
         }
-        ranges.put_back(place, len as u64);
+        if !ranges.retired.remove(&base.addr().get()) {
+            ranges.put_back(place, len as u64);
+        }
     }
 
     fn ranges(&self) -> MutexGuard<'_, Ranges> {
@@ -258,7 +263,7 @@ impl Block {
         let wanted = |why| io::Error::new(io::ErrorKind::OutOfMemory, format!("{len} bytes: {why}"));
         if let Some(heap) = heap
             && len >= SHORTEST
-            && let Some(pages) = len.checked_next_multiple_of(PAGE)
+            && let Some(pages) = len.checked_next_multiple_of(page_size())
             && let Some(base) = heap.allocate(pages).map_err(|why| wanted(why.to_string()))?
         {
             return Ok(Self { base, len, home: Home::Heap(Arc::clone(heap)) });
@@ -355,7 +360,7 @@ impl PeerHeap {
     /// As [`PeerHeap::source`].
     pub fn part(&mut self, place: u64, len: usize) -> io::Result<(Mapped, usize)> {
         self.check(place, len)?;
-        let skip = place % PAGE as u64;
+        let skip = place % page_size() as u64;
         Ok((Mapped::part(&self.file, place - skip, len + skip as usize)?, skip as usize))
     }
 
@@ -462,17 +467,17 @@ mod tests {
     #[test]
     fn a_part_in_a_mapping_of_its_own_stays_where_it_is() {
         let (node, heap) = heap();
-        let first = Block::new(Some(&heap), 3 * PAGE).unwrap();
+        let first = Block::new(Some(&heap), 3 * page_size()).unwrap();
         let mut peer = PeerHeap::open(&node, 0).unwrap();
         let at = place(&heap, &first);
-        let (part, skip) = peer.part(at + PAGE as u64 + 24, 16).unwrap();
-        assert_eq!((skip, part.len()), ((at as usize + 24) % PAGE, skip + 16));
+        let (part, skip) = peer.part(at + page_size() as u64 + 24, 16).unwrap();
+        assert_eq!((skip, part.len()), ((at as usize + 24) % page_size(), skip + 16));
         // The peer's map of all grows meanwhile.
         let second = Block::new(Some(&heap), 9 << 20).unwrap();
         peer.source(place(&heap, &second), 1).unwrap();
         part.word(skip).store(77, Ordering::Relaxed);
         // SAFETY: inside the block.
-        let seen = unsafe { first.as_ptr().add(PAGE + 24).cast::<u64>().read() };
+        let seen = unsafe { first.as_ptr().add(page_size() + 24).cast::<u64>().read() };
         assert_eq!(seen, 77);
         assert!(peer.part(at, 1 << 40).is_err() && peer.part(u64::MAX - 3, 10).is_err());
     }
@@ -480,18 +485,18 @@ mod tests {
     #[test]
     fn what_is_given_back_is_used_again_and_new() {
         let (node, heap) = heap();
-        let blocks: Vec<Block> = (0..4).map(|_| Block::new(Some(&heap), 3 * PAGE).unwrap()).collect();
+        let blocks: Vec<Block> = (0..4).map(|_| Block::new(Some(&heap), 3 * page_size()).unwrap()).collect();
         let places: Vec<u64> = blocks.iter().map(|block| place(&heap, block)).collect();
         let mut peer = PeerHeap::open(&node, 0).unwrap();
         places.iter().for_each(|at| assert_eq!(peer.sink(*at, 1).unwrap().copy_from(&[5]), 1));
         let size = || heap.ranges().file.as_ref().unwrap().file.metadata().unwrap().blocks() * 512;
-        assert_eq!(size(), 12 * PAGE as u64);
+        assert_eq!(size(), 12 * page_size() as u64);
         let [a, b, c, d] = <[Block; 4]>::try_from(blocks).unwrap();
         let stale = b.as_ptr().addr();
         drop((b, c));
-        assert_eq!((size(), heap.find(stale, 1)), (6 * PAGE as u64, None));
+        assert_eq!((size(), heap.find(stale, 1)), (6 * page_size() as u64, None));
         // Both together, and clean although the peer has a map of the old.
-        let again = Block::new(Some(&heap), 6 * PAGE).unwrap();
+        let again = Block::new(Some(&heap), 6 * page_size()).unwrap();
         assert_eq!(place(&heap, &again), places[1]);
         let mut byte = [9];
         peer.source(places[1], 1).unwrap().copy_to(&mut byte);
@@ -503,13 +508,31 @@ mod tests {
     }
 
     #[test]
+    fn what_peers_may_still_write_to_is_not_used_again() {
+        let (node, heap) = heap();
+        let [kept, other] = [2, 2].map(|pages| Block::new(Some(&heap), pages * page_size()).unwrap());
+        let mut peer = PeerHeap::open(&node, 0).unwrap();
+        let (part, at) = peer.part(place(&heap, &kept), page_size()).unwrap();
+        heap.retire(kept.as_ptr().addr() + page_size() + 1);
+        [0, usize::MAX].into_iter().for_each(|nothing| heap.retire(nothing));
+        let places = [&kept, &other].map(|block| place(&heap, block));
+        drop((kept, other));
+        let new = Block::new(Some(&heap), 4 * page_size()).unwrap();
+        assert_eq!(place(&heap, &new), places[1]);
+        part.word(at).store(77, Ordering::Relaxed);
+        // SAFETY: inside the block.
+        let seen = (0..4).map(|page| unsafe { new.as_ptr().add(page * page_size()).cast::<u64>().read() });
+        assert_eq!(seen.sum::<u64>(), 0);
+    }
+
+    #[test]
     fn only_whole_messages_inside_one_block_are_found() {
         let (_, heap) = heap();
-        let block = Block::new(Some(&heap), 2 * PAGE).unwrap();
+        let block = Block::new(Some(&heap), 2 * page_size()).unwrap();
         let at = block.as_ptr().addr();
         let start = place(&heap, &block);
         assert_eq!(heap.find(at + 10, 20), Some(start + 10));
-        assert_eq!(heap.find(at + 10, 2 * PAGE as u64 - 9), None);
+        assert_eq!(heap.find(at + 10, 2 * page_size() as u64 - 9), None);
         assert_eq!(heap.find(at + 10, u64::MAX), None);
         assert_eq!(heap.find(at - 1, 1), None);
         let short = Block::new(Some(&heap), 100).unwrap();
@@ -528,7 +551,7 @@ mod tests {
     #[test]
     fn another_file_under_the_same_number_is_refused() {
         let (node, heap) = heap();
-        let _block = Block::new(Some(&heap), PAGE).unwrap();
+        let _block = Block::new(Some(&heap), page_size()).unwrap();
         let (fd, inode) = node.heap(0).unwrap();
         node.set_heap(0, fd, inode + 1);
         assert!(PeerHeap::open(&node, 0).is_err());
@@ -540,17 +563,17 @@ mod tests {
     #[test]
     fn a_file_that_took_the_number_of_ours_is_left_alone() {
         let (_node, heap) = heap();
-        let block = Block::new(Some(&heap), 2 * PAGE).unwrap();
+        let block = Block::new(Some(&heap), 2 * page_size()).unwrap();
         let fd = heap.file(&mut heap.ranges()).unwrap();
         // SAFETY: system calls; the number names another file from now on, as if a program had closed and opened.
         let other = unsafe { File::from(OwnedFd::from_raw_fd(libc::memfd_create(c"other".as_ptr(), 0))) };
-        other.write_all_at(&[7; 2 * PAGE], 0).unwrap();
+        other.write_all_at(&vec![7; 2 * page_size()], 0).unwrap();
         // SAFETY: as above.
         assert_eq!(unsafe { libc::dup2(other.as_raw_fd(), fd) }, fd);
         drop(block);
-        assert!(matches!(Block::new(Some(&heap), PAGE).unwrap().home, Home::Process(_)));
+        assert!(matches!(Block::new(Some(&heap), page_size()).unwrap().home, Home::Process(_)));
         drop(heap);
-        let mut bytes = [0; 2 * PAGE];
+        let mut bytes = vec![0; 2 * page_size()];
         other.read_exact_at(&mut bytes, 0).unwrap();
         assert!(bytes.iter().all(|byte| *byte == 7));
         // SAFETY: as above.

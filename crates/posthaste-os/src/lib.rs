@@ -5,6 +5,7 @@ pub mod bias;
 pub mod status_page;
 #[cfg(not(loom))]
 pub mod copying;
+pub mod counted_word;
 #[cfg(not(loom))]
 pub mod debugger;
 pub mod fabric;

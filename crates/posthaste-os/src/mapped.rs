@@ -8,17 +8,19 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::counted_word::CountedWord;
 use crate::lock_words::{LINE, LockWords};
 use crate::machine;
 use crate::node::file_size_limit;
+use crate::watch::page_size;
 
-/// Bytes of a page.
+/// Bytes at whose multiples each member's memory begins: of a page, where pages are short.
 pub const PAGE: usize = 4096;
 /// Longer memory is compared with what there is before it is reserved: to reserve is to take.
 const LONG: usize = 16 << 20;
@@ -30,6 +32,16 @@ pub struct Mapped {
     len: usize,
     /// Open until all have attached it.
     file: Mutex<Option<File>>,
+    name: Option<Name>,
+}
+
+/// What tells memory of one [`Mapped::create`] from that of all others that are mapped anywhere on the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The process that has made it.
+    pub pid: u32,
+    /// The number of the file.
+    pub inode: u64,
 }
 
 /// What others need to attach the memory.
@@ -47,6 +59,32 @@ pub struct Ticket {
 unsafe impl Send for Mapped {}
 // SAFETY: as above.
 unsafe impl Sync for Mapped {}
+
+/// Reserves a range of a file, or nothing of it. In pieces, for a signal makes the system begin one anew: a program that gets
+/// signals again and again would come to no end with all at once.
+pub(crate) fn reserve(fd: RawFd, place: u64, size: u64) -> io::Result<()> {
+    const PIECE: u64 = 4 << 20;
+    let allocate = |mode, at: u64, len: u64| {
+        // SAFETY: a system call on a descriptor; it touches no memory of ours.
+        match unsafe { libc::fallocate(fd, mode, at as libc::off_t, len as libc::off_t) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    };
+    let end = place + size;
+    let mut at = place;
+    while at < end {
+        match allocate(0, at, PIECE.min(end - at)) {
+            Ok(()) => at += PIECE.min(end - at),
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+            Err(why) => {
+                let _ = allocate(libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE, place, size);
+                return Err(why);
+            }
+        }
+    }
+    Ok(())
+}
 
 impl Mapped {
     /// New memory of `len` bytes, and what others need to attach it.
@@ -71,27 +109,19 @@ impl Mapped {
         }
         // SAFETY: the fresh descriptor from above.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
-        loop {
-            // SAFETY: a system call on a descriptor that `file` owns.
-            match unsafe { libc::fallocate(fd, 0, 0, len.max(1) as libc::off_t) } {
-                0 => break,
-                _ => match io::Error::last_os_error() {
-                    why if why.kind() == io::ErrorKind::Interrupted => {}
-                    why => return Err(out_of(format!("{len} bytes: {why}"))),
-                },
-            }
-        }
+        reserve(fd, 0, len.max(1) as u64).map_err(|why| out_of(format!("{len} bytes: {why}")))?;
         // SAFETY: as above.
         unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL) };
         let ticket = Ticket { pid: std::process::id(), fd: fd as u32, inode: file.metadata()?.ino() };
-        Ok((Self::map(file, len)?, ticket))
+        Ok((Self::map(file, len, ticket)?, ticket))
     }
 
     /// Attaches what another process of the host has made.
     ///
     /// # Errors
     /// When the system does not let us, or it is not that memory.
-    pub fn attach(Ticket { pid, fd, inode }: Ticket, len: usize) -> io::Result<Self> {
+    pub fn attach(ticket: Ticket, len: usize) -> io::Result<Self> {
+        let Ticket { pid, fd, inode } = ticket;
         let file = File::options().read(true).write(true).open(format!("/proc/{pid}/fd/{fd}"))?;
         let about = file.metadata()?;
         // SAFETY: a system call on a descriptor that `file` owns.
@@ -100,7 +130,7 @@ impl Mapped {
         if about.ino() != inode || about.len() < len as u64 || !is_sealed {
             return Err(io::Error::from(io::ErrorKind::InvalidData));
         }
-        Self::map(file, len)
+        Self::map(file, len, ticket)
     }
 
     /// Part of a file that has it and never shrinks, from a page on.
@@ -110,13 +140,37 @@ impl Mapped {
         // SAFETY: a fresh shared mapping of the file at an address of the kernel's choice.
         let base = unsafe { libc::mmap(at, len.max(1), access, libc::MAP_SHARED, fd, from as libc::off_t) };
         match NonNull::new(base.cast()).filter(|_| base != libc::MAP_FAILED) {
-            Some(base) => Ok(Self { base, len, file: Mutex::default() }),
+            Some(base) => Ok(Self { base, len, file: Mutex::default(), name: None }),
             None => Err(io::Error::last_os_error()),
         }
     }
 
-    fn map(file: File, len: usize) -> io::Result<Self> {
-        let mapped = Self::part(&file, 0, len)?;
+    /// `len` bytes of the memory from `at` on in another mapping, which stays when this one goes, and where in it they are.
+    ///
+    /// # Errors
+    /// When the memory ends before, has been let go, or the system has no room for one more mapping.
+    pub fn again(&self, at: usize, len: usize) -> io::Result<(Self, usize)> {
+        let (skip, end) = (at % page_size(), at.checked_add(len).filter(|end| *end <= self.len));
+        let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
+        let whole = end.map(|end| end - (at - skip)).filter(|whole| *whole > 0).ok_or_else(invalid)?;
+        let from = self.base.as_ptr().wrapping_add(at - skip).cast();
+        // SAFETY: an old length of 0 leaves the mapping as it is and makes a second one of the same pages, of which the first is
+        // within the mapping and `whole` does not go beyond its last one; memory that is not shared is refused.
+        let base = unsafe { libc::mremap(from, 0, whole, libc::MREMAP_MAYMOVE) };
+        match NonNull::new(base.cast()).filter(|_| base != libc::MAP_FAILED) {
+            Some(base) => Ok((Self { base, len: whole, file: Mutex::default(), name: None }, skip)),
+            None => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Its name, if it is all of the memory that somebody has made.
+    pub fn name(&self) -> Option<Name> {
+        self.name
+    }
+
+    fn map(file: File, len: usize, Ticket { pid, inode, .. }: Ticket) -> io::Result<Self> {
+        let mut mapped = Self::part(&file, 0, len)?;
+        mapped.name = Some(Name { pid, inode });
         *mapped.file.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
         Ok(mapped)
     }
@@ -156,21 +210,11 @@ impl Mapped {
     /// within the memory.
     #[inline]
     pub fn atom(&self, at: usize, size: usize) -> Option<Atom<'_>> {
-        if !at.is_multiple_of(size.max(1)) || at.checked_add(size).is_none_or(|end| end > self.len) {
+        if at.checked_add(size).is_none_or(|end| end > self.len) {
             return None;
         }
-        // SAFETY: inside the mapping, which lives as long as the borrow, and aligned, as it begins at a page. Other
-        // processes and the program itself may change it at any time, which atomics allow.
-        unsafe {
-            let place = self.base.as_ptr().add(at);
-            match size {
-                1 => Some(Atom::One(&*place.cast())),
-                2 => Some(Atom::Two(&*place.cast())),
-                4 => Some(Atom::Four(&*place.cast())),
-                8 => Some(Atom::Eight(&*place.cast())),
-                _ => None,
-            }
-        }
+        // SAFETY: inside the mapping, which lives as long as the borrow.
+        unsafe { Atom::at(self.base.as_ptr().wrapping_add(at), size) }
     }
 
     /// The words of a lock at `at`.
@@ -184,6 +228,18 @@ impl Mapped {
         // SAFETY: inside the mapping, which lives as long as the borrow, and aligned, as it begins at a page. All of it is
         // atomics, which any bits are, and which other processes may change at any time.
         unsafe { &*self.base.as_ptr().add(at).cast() }
+    }
+
+    /// The word at `at` that one writer counts up.
+    ///
+    /// # Panics
+    /// When there is none: it is aligned and within the memory.
+    #[inline]
+    pub fn counted_word(&self, at: usize) -> &CountedWord {
+        let word: *const AtomicU64 = self.word(at);
+        // SAFETY: a `CountedWord` is such a word and nothing else; it is inside the mapping, which lives as long as the
+        // borrow.
+        unsafe { &*word.cast() }
     }
 
     /// The word of eight bytes at `at`.
@@ -234,6 +290,28 @@ macro_rules! step {
 }
 
 impl Atom<'_> {
+    /// The element of `size` bytes at an address, if the processor can change it in one step: of 1, 2, 4 or 8 bytes, aligned.
+    ///
+    /// # Safety
+    /// So many bytes may be read and written there for as long as the element is used, and no reference to them is. Other
+    /// processes and the program itself may change them at any time, which atomics allow.
+    #[inline(always)]
+    pub unsafe fn at(place: *mut u8, size: usize) -> Option<Self> {
+        if !place.addr().is_multiple_of(size.max(1)) {
+            return None;
+        }
+        // SAFETY: aligned; the rest is the caller's promise.
+        unsafe {
+            match size {
+                1 => Some(Atom::One(&*place.cast())),
+                2 => Some(Atom::Two(&*place.cast())),
+                4 => Some(Atom::Four(&*place.cast())),
+                8 => Some(Atom::Eight(&*place.cast())),
+                _ => None,
+            }
+        }
+    }
+
     /// What it is.
     #[inline]
     pub fn load(self) -> u64 {
@@ -329,6 +407,26 @@ mod tests {
         assert_eq!((made.word(8).load(Ordering::Relaxed), other.word(8).load(Ordering::Relaxed)), (0, 7));
         made.word(8).store(9, Ordering::Relaxed);
         assert_eq!(other.word(8).load(Ordering::Relaxed), 7);
+    }
+
+    #[test]
+    fn a_second_mapping_stays_when_the_first_goes() {
+        let (made, ticket) = Mapped::create(3 * page_size()).unwrap();
+        let other = Mapped::attach(ticket, 3 * page_size()).unwrap();
+        assert!(made.name() == other.name() && made.name().is_some());
+        let at = page_size() + 24;
+        let (again, skip) = other.again(at, 100).unwrap();
+        assert_eq!((skip, again.len(), again.name()), (24, 124, None));
+        made.word(at).store(7, Ordering::Relaxed);
+        other.let_go();
+        assert!(other.again(at, 8).is_err(), "what was let go is nobody else's");
+        drop(other);
+        again.word(skip + 8).store(9, Ordering::Relaxed);
+        assert_eq!(
+            (again.word(skip).load(Ordering::Relaxed), made.word(at + 8).load(Ordering::Relaxed)),
+            (7, 9)
+        );
+        assert!(made.again(2 * page_size(), page_size() + 1).is_err() && made.again(usize::MAX, 2).is_err());
     }
 
     #[test]

@@ -20,6 +20,8 @@ const GLOBAL: u8 = 3;
 const BOOL: u16 = 1;
 const STRING: u16 = 3;
 const UINT32: u16 = 14;
+const PROC: u16 = 22;
+const DATA_ARRAY: u16 = 39;
 /// A truth value of one byte.
 const TRUE: u64 = u64::from_ne_bytes([1, 0, 0, 0, 0, 0, 0, 0]);
 
@@ -28,6 +30,13 @@ const TRUE: u64 = u64::from_ne_bytes([1, 0, 0, 0, 0, 0, 0, 0]);
 struct Proc {
     job: [u8; 256],
     rank: u32,
+}
+
+impl Proc {
+    /// The name of its job; what stands behind the zero means nothing.
+    fn name(&self) -> &[u8] {
+        self.job.split(|byte| *byte == 0).next().unwrap_or_default()
+    }
 }
 
 /// A value of any type; its widest member has 24 bytes.
@@ -46,12 +55,29 @@ struct Info {
     value: Value,
 }
 
+/// Several values of one type.
+#[repr(C)]
+struct Array {
+    kind: u16,
+    size: usize,
+    first: *mut c_void,
+}
+
+/// Keys that are asked for, with a null pointer behind the last one, and what narrows the question.
+#[repr(C)]
+struct Query {
+    keys: *const *const c_char,
+    narrowed: *const Info,
+    count: usize,
+}
+
 type Init = unsafe extern "C" fn(*mut Proc, *const Info, usize) -> c_int;
 type Finalize = unsafe extern "C" fn(*const Info, usize) -> c_int;
 type Put = unsafe extern "C" fn(u8, *const c_char, *const Value) -> c_int;
 type Commit = unsafe extern "C" fn() -> c_int;
 type Fence = unsafe extern "C" fn(*const Proc, usize, *const Info, usize) -> c_int;
 type Get = unsafe extern "C" fn(*const Proc, *const c_char, *const Info, usize, *mut *mut Value) -> c_int;
+type Ask = unsafe extern "C" fn(*const Query, usize, *mut *mut Info, *mut usize) -> c_int;
 type Abort = unsafe extern "C" fn(c_int, *const c_char, *mut Proc, usize) -> c_int;
 type Text = unsafe extern "C" fn(c_int) -> *const c_char;
 
@@ -63,6 +89,8 @@ struct Table {
     commit: Commit,
     fence: Fence,
     get: Get,
+    /// Since version 4 of the standard.
+    ask: Option<Ask>,
     abort: Abort,
     text: Text,
 }
@@ -138,6 +166,11 @@ impl Table {
             commit: function!(c"PMIx_Commit" as Commit),
             fence: function!(c"PMIx_Fence" as Fence),
             get: function!(c"PMIx_Get" as Get),
+            ask: match symbol(c"PMIx_Query_info") {
+                // SAFETY: as above.
+                Ok(found) => Some(unsafe { transmute_copy::<*mut c_void, Ask>(&found) }),
+                Err(_) => None,
+            },
             abort: function!(c"PMIx_Abort" as Abort),
             text: function!(c"PMIx_Error_string" as Text),
         })
@@ -199,7 +232,7 @@ impl Pmix {
     /// # Errors
     /// See [`Pmix::node_of`].
     pub fn universe_size(&self) -> Result<Option<usize>, String> {
-        Ok(self.number(WILDCARD, "pmix.univ.size")?.map(|size| size as usize))
+        Ok(self.number(WILDCARD, "pmix.univ.size")?.and_then(known))
     }
 
     /// The number of the program that this rank runs, if the launcher says so.
@@ -207,7 +240,62 @@ impl Pmix {
     /// # Errors
     /// See [`Pmix::node_of`].
     pub fn application(&self) -> Result<Option<usize>, String> {
-        Ok(self.number(self.me.rank, "pmix.appnum")?.map(|number| number as usize))
+        Ok(self.number(self.me.rank, "pmix.appnum")?.and_then(known))
+    }
+
+    /// The number of the program that a rank runs, if the launcher says so.
+    ///
+    /// # Errors
+    /// See [`Pmix::node_of`].
+    pub fn application_of(&self, rank: usize) -> Result<Option<usize>, String> {
+        Ok(self.number(rank as u32, "pmix.appnum")?.and_then(known))
+    }
+
+    /// The process sets that the launcher knows: names, and which ranks of this job are in them.
+    ///
+    /// # Errors
+    /// See [`Pmix::node_of`]; a launcher that is not asked for sets.
+    pub fn process_sets(&self) -> Result<Vec<(String, Vec<u32>)>, String> {
+        let mut names = Vec::new();
+        self.ask(c"pmix.qry.psets", None, |value| names.extend(text(value)))?;
+        let mut sets = Vec::new();
+        for name in names.iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty()) {
+            let named = c_string(name)?;
+            let narrowed = Info::new("pmix.pset.nm", STRING, named.as_ptr() as u64);
+            let mut ranks = Vec::new();
+            self.ask(c"pmix.qry.pmems", Some(&narrowed), |value| {
+                ranks.extend(
+                    members(value).into_iter().filter(|one| one.name() == self.me.name()).map(|one| one.rank),
+                );
+            })?;
+            ranks.retain(|rank| *rank < self.size);
+            sets.push((name.to_owned(), ranks));
+        }
+        Ok(sets)
+    }
+
+    /// Asks the launcher, and shows `read` each value that it has for this key.
+    fn ask(&self, key: &CStr, narrowed: Option<&Info>, mut read: impl FnMut(&Value)) -> Result<(), String> {
+        let Some(ask) = self.table.ask else { return Err("libpmix has no PMIx_Query_info".into()) };
+        let keys = [key.as_ptr(), null()];
+        let count = usize::from(narrowed.is_some());
+        let query =
+            Query { keys: keys.as_ptr(), narrowed: narrowed.map_or(null(), std::ptr::from_ref), count };
+        let (mut found, mut many) = (std::ptr::null_mut(), 0);
+        // SAFETY: the query, its keys and what narrows it live through the call, as do the places for the answer.
+        let status = unsafe { ask(&query, 1, &mut found, &mut many) };
+        self.table.check("PMIx_Query_info", status)?;
+        if !found.is_null() {
+            // SAFETY: a success leaves so many answers there, which are ours.
+            let answers = unsafe { std::slice::from_raw_parts(found, many) };
+            answers
+                .iter()
+                .filter(|answer| answer.key.starts_with(key.to_bytes_with_nul()))
+                .for_each(|answer| read(&answer.value));
+            // SAFETY: they were made by `malloc`, and nobody has them any more; what others hold than were read stays.
+            unsafe { libc::free(found.cast()) };
+        }
+        Ok(())
     }
 
     /// Puts a pair; others see it after the next fence.
@@ -227,17 +315,7 @@ impl Pmix {
     /// # Errors
     /// See [`Pmix::node_of`].
     pub fn get(&self, rank: usize, key: &str) -> Result<Option<String>, String> {
-        self.value(rank as u32, key, |value| {
-            let text = value.data[0] as *mut c_char;
-            if value.kind != STRING || text.is_null() {
-                return None;
-            }
-            // SAFETY: a value of this kind holds a C string of its own.
-            let copy = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
-            // SAFETY: it was made for whoever asked, by `malloc`, and nobody has it any more.
-            unsafe { libc::free(text.cast()) };
-            Some(copy)
-        })
+        self.value(rank as u32, key, text)
     }
 
     /// Waits until all ranks of the job have come here.
@@ -249,9 +327,7 @@ impl Pmix {
         let status = unsafe { (self.table.commit)() };
         self.table.check("PMIx_Commit", status)?;
         let all = Proc { rank: WILDCARD, ..self.me };
-        let mut collect = Info { key: [0; 512], flags: 0, value: Value { kind: BOOL, data: [TRUE, 0, 0] } };
-        let name = b"pmix.collect";
-        collect.key[..name.len()].copy_from_slice(name);
+        let collect = Info::new("pmix.collect", BOOL, TRUE);
         // SAFETY: one process and one directive, both alive through the call.
         let status = unsafe { (self.table.fence)(&all, 1, &collect, 1) };
         self.table.check("PMIx_Fence", status)
@@ -308,6 +384,52 @@ impl Pmix {
     }
 }
 
+impl Info {
+    fn new(key: &str, kind: u16, word: u64) -> Self {
+        let mut info = Self { key: [0; 512], flags: 0, value: Value { kind, data: [word, 0, 0] } };
+        info.key[..key.len()].copy_from_slice(key.as_bytes());
+        info
+    }
+}
+
+/// The text that a value of the library holds, which is given back.
+fn text(value: &Value) -> Option<String> {
+    let text = value.data[0] as *mut c_char;
+    if value.kind != STRING || text.is_null() {
+        return None;
+    }
+    // SAFETY: a value of this kind holds a C string of its own.
+    let copy = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    // SAFETY: it was made for whoever asked, by `malloc`, and nobody has it any more.
+    unsafe { libc::free(text.cast()) };
+    Some(copy)
+}
+
+/// The processes that a value of the library holds, which are given back.
+fn members(value: &Value) -> Vec<Proc> {
+    let array = value.data[0] as *mut Array;
+    if value.kind != DATA_ARRAY || array.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: a value of this kind holds an array of its own.
+    let Array { kind, size, first } = unsafe { array.read() };
+    let mut all = Vec::new();
+    if kind == PROC && !first.is_null() {
+        // SAFETY: an array of this kind has so many processes.
+        all.extend_from_slice(unsafe { std::slice::from_raw_parts(first.cast::<Proc>(), size) });
+        // SAFETY: they were made for whoever asked, by `malloc`, and nobody has them any more.
+        unsafe { libc::free(first) };
+    }
+    // SAFETY: as above.
+    unsafe { libc::free(array.cast()) };
+    all
+}
+
+/// A number that the launcher knows: none is beyond what an `int` of C holds, and so launchers write -1, for "unknown".
+fn known(number: u32) -> Option<usize> {
+    i32::try_from(number).ok().map(|number| number as usize)
+}
+
 /// A number of 32 bits that stands where one of 64 could.
 fn low(word: u64) -> u32 {
     let [a, b, c, d, ..] = word.to_ne_bytes();
@@ -325,6 +447,13 @@ mod tests {
     #[test]
     fn structures_are_as_long_as_the_library_takes_them_to_be() {
         assert_eq!((size_of::<Proc>(), size_of::<Value>(), size_of::<Info>()), (260, 32, 552));
+        assert_eq!((size_of::<Array>(), size_of::<Query>()), (24, 24));
+    }
+
+    #[test]
+    fn what_the_launcher_does_not_know_is_unknown() {
+        assert_eq!([0, 7, i32::MAX as u32].map(known), [Some(0), Some(7), Some(i32::MAX as usize)]);
+        assert_eq!([1 << 31, u32::MAX].map(known), [None, None]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use loom::sync::atomic::{AtomicU32, AtomicU64};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use posthaste_os::bias::Bias;
+use posthaste_os::counted_word::CountedWord;
 use posthaste_os::lock_words::LockWords;
 use posthaste_os::model::{Node, Shape};
 use posthaste_os::park::{self, Parked, SleeperId, Wake, Wants};
@@ -808,4 +809,163 @@ fn one_member_at_a_time_changes_elements_that_need_a_lock() {
         }
         assert_eq!(memory.value.with(|value| unsafe { *value }), 2);
     });
+}
+
+/// What a member of a fence leaves out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leaves {
+    Nothing,
+    /// The look between saying that it sleeps and sleeping.
+    SecondLook,
+    /// Ringing the others when it has seen all of them.
+    Ringing,
+}
+
+/// As `World::fence_now` and `World::meet_at_fence`: every member writes its memory, comes, waits for the others, rings them, and reads
+/// what they have written.
+fn fences(members: usize, times: u32, leaves: Leaves) {
+    fences_of(members, times, 2, leaves);
+}
+
+/// So many fences each time: with one the memory is not written again.
+fn fences_of(members: usize, times: u32, each: u64, leaves: Leaves) {
+    struct Member {
+        word: CountedWord,
+        memory: loom::cell::UnsafeCell<u32>,
+    }
+    // SAFETY: what the test is about.
+    unsafe impl Sync for Member {}
+    explore(Some(5 - members), move || {
+        let node = Node::new(shape(members, 4));
+        let new = |_| Member { word: CountedWord::default(), memory: loom::cell::UnsafeCell::new(0) };
+        let window: std::sync::Arc<Vec<Member>> = std::sync::Arc::new((0..members).map(new).collect());
+        let member = |me: usize| {
+            let (bell, window) = (Doorbell::new(&node, me), std::sync::Arc::clone(&window));
+            move || {
+                for time in 1..=times {
+                    window[me].memory.with_mut(|memory| unsafe { *memory = time });
+                    for _ in 0..each {
+                        // After the second fence the memory may be written again.
+                        let fence = window[me].word.count_up();
+                        let all_came = || window.iter().all(|member| member.word.count() >= fence);
+                        wait(&bell, leaves != Leaves::SecondLook, all_came);
+                        if leaves != Leaves::Ringing {
+                            (0..window.len()).filter(|to| *to != me).for_each(|to| bell.ring_for_room(to));
+                        }
+                        let theirs = |member: &Member| member.memory.with(|memory| unsafe { *memory });
+                        if fence % each == 1 % each {
+                            assert!(window.iter().all(|member| theirs(member) == time), "fence {fence}");
+                        }
+                    }
+                }
+            }
+        };
+        let others: Vec<_> = (1..members).map(|rank| thread::spawn(member(rank))).collect();
+        member(0)();
+        others.into_iter().for_each(|other| other.join().unwrap());
+    });
+}
+
+#[test]
+fn what_was_written_before_a_fence_is_there_behind_it() {
+    fences(2, 1, Leaves::Nothing);
+}
+
+/// Nobody knows who of three is the last to come: whoever has seen all of them rings those who sleep.
+#[test]
+fn three_members_come_to_a_fence_in_any_order() {
+    fences_of(3, 1, 1, Leaves::Nothing);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn without_the_ring_of_who_has_seen_all_one_of_three_sleeps_for_good() {
+    fences_of(3, 1, 1, Leaves::Ringing);
+}
+
+#[test]
+fn members_come_to_fence_after_fence() {
+    fences(2, 2, Leaves::Nothing);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn without_the_second_look_a_fence_is_slept_over() {
+    fences(2, 1, Leaves::SecondLook);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn without_the_ring_of_who_has_seen_all_a_member_sleeps_for_good() {
+    fences(2, 1, Leaves::Ringing);
+}
+
+/// As `World::post`, `until_members_posted`, `complete_now` and `wait_exposure`: the target posts, the origin writes the target's memory and
+/// completes, so many times; each tells the other one by a word of its own and rings it, and heeds what it is told once.
+fn epochs(times: u64, leaves: Leaves) {
+    #[derive(Default)]
+    struct Words {
+        posted: CountedWord,
+        completed: CountedWord,
+    }
+    struct Target {
+        words: Words,
+        memory: loom::cell::UnsafeCell<u64>,
+    }
+    // SAFETY: what the test is about.
+    unsafe impl Sync for Target {}
+    explore(Some(3), move || {
+        let node = Node::new(shape(2, 4));
+        let memory = loom::cell::UnsafeCell::new(0);
+        let target = std::sync::Arc::new(Target { words: Words::default(), memory });
+        let tell = move |bell: &Doorbell, word: &CountedWord, to: usize| {
+            word.count_up();
+            if leaves != Leaves::Ringing {
+                bell.ring_for_room(to);
+            }
+        };
+        let until = move |bell: &Doorbell, word: &CountedWord, heeded: u64| {
+            wait(bell, leaves != Leaves::SecondLook, || word.count() > heeded);
+        };
+        let (bell, theirs) = (Doorbell::new(&node, 1), std::sync::Arc::clone(&target));
+        let origin = thread::spawn(move || {
+            for epoch in 0..times {
+                until(&bell, &theirs.words.posted, epoch);
+                theirs.memory.with_mut(|memory| unsafe { *memory += epoch + 1 });
+                tell(&bell, &theirs.words.completed, 0);
+            }
+        });
+        let bell = Doorbell::new(&node, 0);
+        for epoch in 0..times {
+            // Its own until it is exposed, and again once the origin has completed.
+            target.memory.with_mut(|memory| unsafe { *memory *= 10 });
+            tell(&bell, &target.words.posted, 1);
+            until(&bell, &target.words.completed, epoch);
+        }
+        let expected = (1..=times).fold(0, |before, epoch| 10 * before + epoch);
+        assert_eq!(target.memory.with(|memory| unsafe { *memory }), expected);
+        origin.join().unwrap();
+    });
+}
+
+#[test]
+fn an_epoch_begins_behind_its_post_and_ends_behind_its_complete() {
+    epochs(1, Leaves::Nothing);
+}
+
+#[test]
+fn epochs_follow_each_other() {
+    epochs(2, Leaves::Nothing);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn without_the_second_look_an_epoch_is_slept_over() {
+    epochs(1, Leaves::SecondLook);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn without_a_ring_an_epoch_is_slept_over() {
+    epochs(1, Leaves::Ringing);
 }

@@ -6,7 +6,7 @@
 
 use crate::client::{self, Client, Error};
 use crate::mapping;
-use crate::sets::Sets;
+use crate::sets::{self, Sets};
 use crate::spawning::{self, Spawning};
 use posthaste_os::pmix::Pmix;
 use posthaste_os::process::{self, Image};
@@ -284,8 +284,7 @@ impl Launcher {
     /// See [`Launcher::nodes`].
     pub fn universe_size(&mut self) -> Result<Option<usize>, Error> {
         match &mut self.kind {
-            // Others of the family say -1.
-            Kind::Pmi(client, _) => Ok(usize::try_from(client.get_universe_size()?).ok()),
+            Kind::Pmi(client, _) => Ok(known(client.get_universe_size()?)),
             Kind::Pmix(pmix) => pmix.universe_size().map_err(Error::Library),
         }
     }
@@ -297,7 +296,7 @@ impl Launcher {
     /// See [`Launcher::nodes`].
     pub fn application(&mut self) -> Result<Option<usize>, Error> {
         match &mut self.kind {
-            Kind::Pmi(client, _) => Ok(usize::try_from(client.get_appnum()?).ok()),
+            Kind::Pmi(client, _) => Ok(known(client.get_appnum()?)),
             Kind::Pmix(pmix) => pmix.application().map_err(Error::Library),
         }
     }
@@ -307,6 +306,9 @@ impl Launcher {
     /// # Errors
     /// See [`Launcher::nodes`].
     pub fn process_sets(&mut self) -> Result<Option<Sets>, Error> {
+        if let Kind::Pmix(pmix) = &self.kind {
+            return Ok(Some(sets_of(pmix)));
+        }
         let (size, text) = (self.size(), Sets::gather(|key| self.left_for_us(key))?);
         Ok(text.and_then(|text| Sets::parse(&text, size)))
     }
@@ -376,6 +378,12 @@ impl Launcher {
     }
 }
 
+/// A number that the launcher knows. Others of the family say -1 when they do not, which some write as 4294967295; no number
+/// is beyond what an `int` of C holds.
+fn known(number: i64) -> Option<usize> {
+    i32::try_from(number).ok().and_then(|number| usize::try_from(number).ok())
+}
+
 /// The file that this code was loaded from: the library, or a program that has it in itself.
 fn own_file() -> io::Result<PathBuf> {
     let here = own_file as *const () as usize;
@@ -395,6 +403,23 @@ fn beside(file: &Path) -> Option<PathBuf> {
     let folder = file.parent()?;
     let places = [folder.parent().map(|prefix| prefix.join("bin/mpiexec")), Some(folder.join("mpiexec"))];
     places.into_iter().flatten().find(|place| place.is_file())
+}
+
+/// What a launcher that speaks PMIx knows. It may know nothing of programs or of sets, and that is no failure.
+fn sets_of(pmix: &Pmix) -> Sets {
+    let mut sets = Sets::default();
+    let programs = (0..pmix.size()).map(|rank| pmix.application_of(rank).ok().flatten());
+    // Each program has the ranks behind those of the one before.
+    let mut programs = programs.collect::<Option<Vec<usize>>>().unwrap_or_default();
+    if programs.is_sorted() {
+        sets.programs = programs.chunk_by_mut(|one, next| one == next).map(|same| same.len()).collect();
+    }
+    for (name, ranks) in pmix.process_sets().unwrap_or_default() {
+        if sets::check_name(&name).is_ok() {
+            sets.add(&name, ranks);
+        }
+    }
+    sets
 }
 
 /// Whether a launcher that is not ours has put this process into a step of Slurm.
@@ -469,6 +494,18 @@ mod tests {
             let mut heard = String::new();
             asked.read_to_string(&mut heard).unwrap();
             assert_eq!(heard, "cmd=finalize\n");
+        }
+    }
+
+    #[test]
+    fn what_the_launcher_does_not_know_is_unknown() {
+        use std::io::Write;
+        for (said, number) in [("0", Some(0)), ("7", Some(7)), ("-1", None), ("4294967295", None)] {
+            let (mut launcher, mut server) = launcher(false, false);
+            let answers = format!("cmd=appnum appnum={said} rc=0\ncmd=universe_size size={said} rc=0\n");
+            server.write_all(answers.as_bytes()).unwrap();
+            assert_eq!(launcher.application().unwrap(), number, "{said}");
+            assert_eq!(launcher.universe_size().unwrap(), number, "{said}");
         }
     }
 

@@ -6,6 +6,7 @@
 use crate::kvs::{Fence, Kvs, LONGEST_KEY, LONGEST_VALUE};
 use crate::line::{BadLine, Emit, Line, sendable_words};
 use crate::spawning::{self, Blocks, Pair, Spawning};
+use std::collections::BTreeMap;
 
 /// What the launcher has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +84,7 @@ pub struct Server {
     kvs: Kvs,
     fence: Fence,
     /// What was put since the fence last opened.
-    fresh: Vec<(String, String)>,
+    fresh: BTreeMap<String, String>,
 }
 
 impl Server {
@@ -103,7 +104,7 @@ impl Server {
                 .collect(),
             kvs: Kvs::default(),
             fence: Fence::new(applications.len()),
-            fresh: Vec::new(),
+            fresh: BTreeMap::new(),
         }
     }
 
@@ -224,7 +225,7 @@ impl Server {
         self.has_met |= key == spawning::MET;
         Ok(match self.kvs.put(key, value) {
             Ok(()) => {
-                self.fresh.push((key.into(), value.into()));
+                self.fresh.insert(key.into(), value.into());
                 Emit::new("put_result").number("rc", 0).pair("msg", "success")
             }
             Err(why) => failed("put", &why.to_string()),
@@ -252,7 +253,7 @@ impl Server {
 
     fn barrier(&mut self, rank: usize) -> Vec<Action> {
         if self.fence.arrive(rank) {
-            vec![Action::Fence(std::mem::take(&mut self.fresh))]
+            vec![Action::Fence(std::mem::take(&mut self.fresh).into_iter().collect())]
         } else {
             Vec::new()
         }

@@ -4,12 +4,13 @@
 //!
 //! What must stay true: what only the root knows, only the root is asked for.
 
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use posthaste_core::comm::Comm;
-use posthaste_core::error::{Error as Cause, ErrorClass, Result as Checked, say};
+use posthaste_core::error::{Error as Cause, ErrorClass, say};
 use posthaste_core::meeting::Spec;
 
 use crate::argument;
@@ -194,6 +195,29 @@ impl Universe {
         Ok(Port { universe: self, name })
     }
 
+    /// The communicator with the process at the other end of a stream socket, which calls this, too, or MPI_Comm_join (`MPI_Comm_join`,
+    /// MPI-5.0 §11.10.5). The socket stays the program's, which must not use it meanwhile; whoever can read what goes through it can
+    /// connect as well.
+    ///
+    /// # Errors
+    /// A socket that is no connected stream; what became of it.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let universe = posthaste::init()?;
+    /// let socket = std::net::TcpStream::connect(("localhost", 4711))?;
+    /// let other = universe.meet_over(&socket)?;
+    /// other.send(&[1.5], 0, 0)?;
+    /// other.disconnect()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Comm_join")]
+    pub fn meet_over(&self, socket: impl AsFd) -> Result<Intercommunicator<'_>> {
+        let made = self.named("meet_over", self.engine().join_over(socket.as_fd().as_raw_fd()))?;
+        Ok(Intercommunicator::new(Communicator::new(self, made)))
+    }
+
     /// Lets all jobs of this user find a port by the name of a service (`MPI_Publish_name`, MPI-5.0 §11.9.4), until it is taken back or
     /// this process ends.
     ///
@@ -201,7 +225,8 @@ impl Universe {
     /// A name that is published already ([`ErrorClass::Service`]).
     #[doc(alias = "MPI_Publish_name")]
     pub fn publish(&self, service: &str, port: &Port<'_>) -> Result<()> {
-        self.with_names("publish", |names| names.publish(service, &port.name))
+        const CALL: &str = "publish";
+        self.named(CALL, self.engine().publish_name(CALL, service, &port.name))
     }
 
     /// Takes a name back (`MPI_Unpublish_name`).
@@ -210,7 +235,8 @@ impl Universe {
     /// A name that is not published, or for another port ([`ErrorClass::Service`]).
     #[doc(alias = "MPI_Unpublish_name")]
     pub fn unpublish(&self, service: &str, port: &Port<'_>) -> Result<()> {
-        self.with_names("unpublish", |names| names.unpublish(service, &port.name))
+        const CALL: &str = "unpublish";
+        self.named(CALL, self.engine().unpublish_name(CALL, service, &port.name))
     }
 
     /// The name of the port that is published under the name of a service (`MPI_Lookup_name`).
@@ -231,14 +257,7 @@ impl Universe {
     /// ```
     #[doc(alias = "MPI_Lookup_name")]
     pub fn look_up(&self, service: &str) -> Result<String> {
-        self.with_names("look_up", |names| names.look_up(service))
-    }
-
-    fn with_names<T>(
-        &self,
-        call: &'static str,
-        with: impl FnOnce(&posthaste_core::meeting::Names) -> Checked<T>,
-    ) -> Result<T> {
-        self.named(call, self.engine().names().and_then(|names| with(&names)))
+        const CALL: &str = "look_up";
+        self.named(CALL, self.engine().look_up_name(CALL, service))
     }
 }

@@ -172,7 +172,7 @@ impl<'u> Communicator<'u> {
         to: impl Into<Destination>,
         tag: i32,
     ) -> InFlight<'u, B> {
-        let to = to.into().number(self.core().size());
+        let to = to.into().number(self.peers());
         self.start_owned("send_owned", data, |data| {
             Ok(Transfer::Send(SendBuf::new(data.elements()), to?, tag, Mode::Standard))
         })

@@ -2,10 +2,12 @@
 
 mod common;
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use common::{BODY, mpiexec, on_ranks};
-use posthaste::{Command, ErrorClass, Operation, Result, SplitType, Universe};
+use posthaste::{Command, ErrorClass, Group, Operation, Result, Session, SplitType, Universe};
 
 /// This program once more, as one test on so many ranks.
 fn again(name: &str, ranks: usize) -> Command {
@@ -16,6 +18,17 @@ fn again(name: &str, ranks: usize) -> Command {
 
 fn is_child() -> bool {
     std::env::var(BODY).is_ok_and(|asked| asked == "child")
+}
+
+/// Groups of this job and of the other one become communicators without one that they have in common.
+fn connected(all: &Group, is_first: bool) -> Result<()> {
+    let session = Session::begin()?;
+    assert_eq!(session.communicator_from(all, "all")?.all_reduce_one(1_u64, Operation::Sum)?, 4);
+    let (low, high) = (all.include(&[0, 1])?, all.include(&[2, 3])?);
+    let (own, remote) = if is_first { (low, high) } else { (high, low) };
+    let bridge = session.intercommunicator(&own, 1, Some((&remote, 1)), "bridge")?;
+    assert_eq!((bridge.size(), bridge.remote_size()), (2, 2));
+    bridge.barrier()
 }
 
 /// What a process does that was started.
@@ -29,6 +42,7 @@ fn work(universe: &Universe) -> Result<()> {
     assert_eq!(all.split_type(SplitType::Shared, 0)?.size(), 2);
     let sum = all.all_reduce_one(1_u64, Operation::Sum)?;
     parents.send(&[sum], 0, 3)?;
+    connected(&all.group(), false)?;
     all.disconnect()?;
     parents.disconnect()?;
     assert!(universe.parent().is_none());
@@ -59,6 +73,7 @@ fn processes_are_started_and_let_go() {
                     assert_eq!(sum, [4]);
                 }
             }
+            connected(&all.group(), true)?;
             all.disconnect()?;
             children.disconnect()?;
         }
@@ -72,6 +87,73 @@ fn processes_are_started_and_let_go() {
             assert!(error.to_string().contains(part), "{error}");
         }
         assert_eq!(world.spawn(&[], 2).unwrap_err().class(), ErrorClass::Root);
+        Ok(())
+    });
+}
+
+#[test]
+fn hints_say_where_a_program_is_found_and_where_it_runs() {
+    let name = "hints_say_where_a_program_is_found_and_where_it_runs";
+    if is_child() {
+        let universe = posthaste::init().unwrap();
+        universe.parent().expect("somebody has started this job").disconnect().unwrap();
+        return universe.finalize().unwrap();
+    }
+    on_ranks(1, name, |world| {
+        let own = std::env::current_exe().unwrap();
+        let file = std::env::temp_dir().join(format!("posthaste-hosts-{}", std::process::id()));
+        std::fs::write(&file, "localhost:2\n").unwrap();
+        let program = |program: &str, hints: &[(&str, &str)]| {
+            let command = Command::new(program, 2).argument("--exact").argument(name).argument("--nocapture");
+            let command = command.argument("--test-threads=1").hint("env", format!("{BODY}=child"));
+            hints.iter().fold(command, |command, (key, value)| command.hint(*key, *value))
+        };
+        let (folder, short) = (own.parent().unwrap().to_str().unwrap(), own.file_name().unwrap());
+        let short = short.to_str().unwrap();
+        for (key, value) in [("path", folder), ("hosts", "localhost:2"), ("hostfile", file.to_str().unwrap())]
+        {
+            let (children, runs) = world.spawn(&[program(short, &[("path", folder), (key, value)])], 0)?;
+            assert_eq!((children.remote_size(), runs), (2, vec![true, true]), "{key}");
+            children.disconnect()?;
+        }
+        std::fs::remove_file(&file).unwrap();
+        for (hints, part) in [
+            (&[][..], "there is no program"),
+            (&[("path", "/usr")], "there is no program"),
+            (&[("path", folder), ("hosts", "-x")], "is not the name of a host"),
+            (&[("path", folder), ("hostfile", file.to_str().unwrap())], "posthaste-hosts-"),
+        ] {
+            let error = world.spawn(&[program(short, hints)], 0).unwrap_err();
+            assert_eq!(error.class(), ErrorClass::Spawn, "{error}");
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn processes_meet_over_a_socket_of_theirs() {
+    on_ranks(2, "processes_meet_over_a_socket_of_theirs", |world| {
+        let universe = posthaste::init()?;
+        let socket = if world.rank() == 0 {
+            let listener = TcpListener::bind(("localhost", 0)).unwrap();
+            world.send(&[listener.local_addr().unwrap().port()], 1, 0)?;
+            listener.accept().unwrap().0
+        } else {
+            TcpStream::connect(("localhost", world.receive_one::<u16>(0, 0)?.0)).unwrap()
+        };
+        let other = universe.meet_over(&socket)?;
+        assert_eq!((other.size(), other.remote_size()), (1, 1));
+        other.send(&[world.rank() as u64], 0, 1)?;
+        assert_eq!(other.receive_vec::<u64>(0, 1)?.0, [1 - world.rank() as u64]);
+        other.disconnect()?;
+        // It is the program's again.
+        (&socket).write_all(&[7]).unwrap();
+        let mut byte = [0];
+        (&socket).read_exact(&mut byte).unwrap();
+        assert_eq!(byte, [7]);
+        let error = universe.meet_over(std::io::stdin()).unwrap_err();
+        assert!(error.to_string().contains("expected a connected stream socket"), "{error}");
         Ok(())
     });
 }

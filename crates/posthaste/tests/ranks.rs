@@ -74,6 +74,40 @@ fn sessions_come_and_go_beside_a_universe() {
 }
 
 #[test]
+fn groups_are_connected_without_a_communicator() {
+    on_ranks(3, "groups_are_connected_without_a_communicator", |world| {
+        let session = Session::begin()?;
+        let all = session.group("mpi://WORLD")?;
+        let turned = session.communicator_from(&all.include(&[2, 1, 0])?, "turned")?;
+        assert_eq!(turned.rank(), 2 - world.rank());
+        let (pair, one) = (all.include(&[2, 0])?, all.include(&[1])?);
+        let is_one = world.rank() == 1;
+        let (own, remote) = if is_one { (&one, &pair) } else { (&pair, &one) };
+        // Rank 0 of the world leads the pair, as rank 1 of it; who does not lead need not know the others.
+        let led = if is_one { 0 } else { 1 };
+        let known = (world.rank() < 2).then_some((remote, 1 - led));
+        let bridge = session.intercommunicator(own, led, known, "bridge")?;
+        assert_eq!((bridge.size(), bridge.remote_size()), (own.size(), remote.size()));
+        if is_one {
+            (0..2).try_for_each(|rank| bridge.send(&[rank as u64], rank, 7))?;
+        } else {
+            assert_eq!(bridge.receive_vec::<u64>(0, 7)?.0, [bridge.rank() as u64]);
+        }
+        assert_eq!(bridge.merge(is_one)?.size(), 3);
+        let error = session.intercommunicator(own, 5, known, "x").expect_err("no such leader");
+        assert_eq!(error.class(), ErrorClass::Root, "{error}");
+        let error = session.communicator_from(&all.exclude(&[world.rank()])?, "x").expect_err("others");
+        assert!(error.class() == ErrorClass::Group && error.to_string().contains("without this"), "{error}");
+        let error = session.communicator_from(&all, &"x".repeat(1024)).expect_err("a long tag");
+        assert!(error.class() == ErrorClass::Arg && error.to_string().contains("1024 bytes"), "{error}");
+        // All members hear from their leader what it lacks.
+        let error = session.intercommunicator(own, led, None, "nobody").expect_err("nobody knows the others");
+        assert_eq!(error.class(), ErrorClass::Group, "{error}");
+        Ok(())
+    });
+}
+
+#[test]
 fn those_that_are_left_go_on() {
     const NAME: &str = "those_that_are_left_go_on";
     if std::env::var(BODY).is_ok_and(|asked| asked == NAME) {

@@ -376,3 +376,25 @@ fn the_examples_of_windows_are_right_by_all_ways() {
         }
     }
 }
+
+#[test]
+fn a_revoked_window_ends_what_ranks_wait_for() {
+    by_all_ways(3, "a_revoked_window_ends_what_ranks_wait_for", |world| {
+        let mut window = world.window().allocate::<u64>(10)?;
+        assert!(!window.is_revoked());
+        world.barrier()?;
+        if world.rank() == 2 {
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            window.revoke();
+        }
+        let numbers = [7; 10];
+        let told = window.fence(|epoch| epoch.put(&numbers, 2, 0)).unwrap_err();
+        assert_eq!(told.class(), ErrorClass::Revoked, "{told}");
+        assert!(window.is_revoked());
+        let refused = window.lock(0, Lock::Shared, |_| Ok(())).unwrap_err();
+        assert_eq!(refused.class(), ErrorClass::Revoked, "{refused}");
+        // Its memory stays for ever: somebody may not have heard of it.
+        assert_eq!(window.free().unwrap_err().class(), ErrorClass::Revoked);
+        world.barrier()
+    });
+}

@@ -85,25 +85,19 @@ static void wanted_lock(MPI_Win win)
     receive(0, 1, MPI_COMM_WORLD);
 }
 
-static void held_lock(void)
-{
-    wanted_lock(window());
-}
-
-/* The same in memory that is not mapped: rank 2 keeps its lock itself. */
-static void asked_lock(void)
+/* A window that is not mapped: what is to be done with its memory, its owner does, and its locks are the owner's to keep. */
+static MPI_Win window_of_packets(void)
 {
     static int memory[16];
     MPI_Win win;
     MPI_Win_create(memory, sizeof memory, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     MPI_Win_set_name(win, "board");
-    wanted_lock(win);
+    return win;
 }
 
 /* Ranks 0 and 1 wait for both ends of an epoch that rank 3 has not begun, rank 2 for a fence; rank 3 waits for rank 0. */
-static void epochs(void)
+static void epochs(MPI_Win win)
 {
-    MPI_Win win = window();
     MPI_Group world, last;
     int three = 3;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -115,6 +109,19 @@ static void epochs(void)
     }
     if (rank == 2) MPI_Win_fence(0, win);
     receive(0, 1, MPI_COMM_WORLD);
+}
+
+/* Rank 0 waits for what rank 1 has to do for it, which is stopped, its thread for windows as well. */
+static void flush(MPI_Win win)
+{
+    int one = 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) raise(SIGSTOP);
+    usleep(200000); /* that thread has stopped, too */
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, win);
+    MPI_Accumulate(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, win);
+    MPI_Win_flush(1, win);
+    MPI_Win_unlock(1, win);
 }
 
 /* Rank 0 has an edge from rank 1, which has none to it. */
@@ -243,11 +250,15 @@ int main(int argc, char **argv)
     } else if (!strcmp(what, "threads")) {
         two_threads();
     } else if (!strcmp(what, "asked")) {
-        asked_lock();
+        wanted_lock(window_of_packets());
     } else if (!strcmp(what, "lock")) {
-        held_lock();
+        wanted_lock(window());
     } else if (!strcmp(what, "epochs")) {
-        epochs();
+        epochs(window());
+    } else if (!strcmp(what, "asked-epochs")) {
+        epochs(window_of_packets());
+    } else if (!strcmp(what, "flush")) {
+        flush(window_of_packets());
     } else if (!strcmp(what, "handler")) {
         handler(0);
     } else if (!strcmp(what, "disabled")) {

@@ -8,11 +8,20 @@
  *   killed goodbye FILE   the same, and says goodbye
  *   killed introduce      starts two jobs of two processes, joins one, and makes an intercommunicator with the other, which does not
  *                         know the first; steps count from there, and the processes are 0:0, left:0, left:1, right:0 and right:1
+ *   killed MODE           makes a communicator in one of these ways, synchronises in it and parts; steps count from the call that makes it
+ *     found                 MPI_Comm_create_from_group, all ranks; the processes are 0:RANK
+ *     found-jobs            the same with two processes that they start, children:0 and children:1, behind them
+ *     between               MPI_Intercomm_create_from_groups of the lower and the upper half of the ranks
+ *     between-jobs          the same of all ranks and two processes that they start
+ *     join                  MPI_Comm_join of two ranks
  *
- * Who is left says what became of its calls. */
+ * Who is left says what became of its calls; with a MODE each says "made NAME" when it has the communicator, and at its end "told NAME" when
+ * any of its calls has failed. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <mpi.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +34,11 @@
 /* The steps. Those of MPI_Init count where it is part of the meeting: in a process that was spawned. */
 static long at, count;
 static int counts;
+static char own[64];
 
 static void choose(const char *job, const char *rank)
 {
     const char *victim = getenv("VICTIM"), *step = getenv("STEP");
-    char own[64];
     snprintf(own, sizeof own, "%s:%s", job ? job : "", rank ? rank : "");
     if (victim && step && !strcmp(victim, own)) at = atol(step);
 }
@@ -79,11 +88,14 @@ int connect(int fd, const struct sockaddr *to, socklen_t length)
 /* What is done. */
 enum { GO_ON = 1, GOODBYE = 2 };
 
+static int has_failed;
+
 static int went(const char *call, int code)
 {
     char text[MPI_MAX_ERROR_STRING + 1];
     int length = 0;
     if (code == MPI_SUCCESS) return 1;
+    has_failed = 1;
     MPI_Error_string(code, text, &length);
     fprintf(stderr, "word: %s: %s\n", call, text);
     return 0;
@@ -101,10 +113,10 @@ static int exchange(MPI_Comm inter, int word)
     return talked && parted ? theirs : 0;
 }
 
-static void spawn(char *own)
+static void spawn(char *program)
 {
     MPI_Comm inter;
-    if (went("MPI_Comm_spawn", MPI_Comm_spawn(own, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE)))
+    if (went("MPI_Comm_spawn", MPI_Comm_spawn(program, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE)))
         exchange(inter, GO_ON);
 }
 
@@ -135,15 +147,15 @@ static void connect_to(const char *path, int word)
 }
 
 /* In a process that was spawned `job` is "left" or "right". */
-static void introduce(char *own, const char *job, MPI_Comm parent)
+static void introduce(char *program, const char *job, MPI_Comm parent)
 {
     MPI_Comm left = parent, right = parent, near = MPI_COMM_WORLD, made;
     char number[16], *arguments[2][2] = {{"left", NULL}, {"right", NULL}};
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!job &&
-        !(went("MPI_Comm_spawn", MPI_Comm_spawn(own, arguments[0], 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &left, MPI_ERRCODES_IGNORE)) &&
-          went("MPI_Comm_spawn", MPI_Comm_spawn(own, arguments[1], 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &right, MPI_ERRCODES_IGNORE))))
+        !(went("MPI_Comm_spawn", MPI_Comm_spawn(program, arguments[0], 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &left, MPI_ERRCODES_IGNORE)) &&
+          went("MPI_Comm_spawn", MPI_Comm_spawn(program, arguments[1], 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &right, MPI_ERRCODES_IGNORE))))
         return;
     int is_right = job && !strcmp(job, "right");
     if (!is_right && !went("MPI_Intercomm_merge", MPI_Intercomm_merge(left, job != NULL, &near))) return;
@@ -155,17 +167,101 @@ static void introduce(char *own, const char *job, MPI_Comm parent)
     if (went("MPI_Intercomm_create", MPI_Intercomm_create(near, 0, right, 0, 4, &made))) exchange(made, GO_ON);
 }
 
+/* The rank of this process counts in MPI_COMM_WORLD; steps count from here on. */
+static void from_here(int is_child, int rank)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", rank);
+    choose(is_child ? "children" : "0", number);
+    counts = 1;
+}
+
+/* A socket between ranks 0 and 1. */
+static int connected(int rank)
+{
+    struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof place;
+    int fd = socket(AF_INET, SOCK_STREAM, 0), other = fd;
+    if (rank == 0 && (bind(fd, (struct sockaddr *)&place, length) || listen(fd, 1) || getsockname(fd, (struct sockaddr *)&place, &length))) exit(1);
+    MPI_Bcast(&place.sin_port, 1, MPI_UINT16_T, 0, MPI_COMM_WORLD);
+    /* Who is outside MPI sends nothing. */
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        fd = accept(other, NULL, NULL);
+        close(other);
+    } else if (connect(fd, (struct sockaddr *)&place, length)) {
+        exit(1);
+    }
+    return fd;
+}
+
+static MPI_Group part(MPI_Group whole, int first, int behind)
+{
+    MPI_Group some;
+    int range[1][3] = {{first, behind - 1, 1}};
+    MPI_Group_range_incl(whole, 1, range, &some);
+    return some;
+}
+
+static void make(char *program, char *mode, MPI_Comm children)
+{
+    MPI_Comm all = MPI_COMM_WORLD, made;
+    MPI_Group whole, low, high;
+    int is_child = children != MPI_COMM_NULL, rank, place, n, parents, code;
+    char *arguments[] = {mode, NULL};
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (strstr(mode, "-jobs")) {
+        if (!is_child &&
+            !went("MPI_Comm_spawn", MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE)))
+            return;
+        MPI_Comm_set_errhandler(children, MPI_ERRORS_RETURN);
+        if (!went("MPI_Intercomm_merge", MPI_Intercomm_merge(children, is_child, &all))) return;
+        MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    }
+    /* All have come so far, although not all may hear of it. */
+    MPI_Barrier(all);
+    MPI_Comm_group(all, &whole);
+    MPI_Comm_size(all, &n);
+    MPI_Comm_rank(all, &place);
+    parents = strstr(mode, "-jobs") ? n - 2 : n / 2;
+    if (!strcmp(mode, "join")) {
+        int fd = connected(rank);
+        from_here(is_child, rank);
+        code = MPI_Comm_join(fd, &made);
+    } else if (!strncmp(mode, "found", 5)) {
+        from_here(is_child, rank);
+        code = MPI_Comm_create_from_group(whole, "found", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+    } else {
+        low = part(whole, 0, parents);
+        high = part(whole, parents, n);
+        int is_low = place < parents;
+        from_here(is_child, rank);
+        code = MPI_Intercomm_create_from_groups(is_low ? low : high, 0, is_low ? high : low, 0, "between", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                                &made);
+    }
+    if (went(mode, code)) {
+        fprintf(stderr, "made %s\n", own);
+        MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+        went("MPI_Barrier", MPI_Barrier(made));
+        went("MPI_Comm_disconnect", MPI_Comm_disconnect(&made));
+    }
+    if (has_failed) fprintf(stderr, "told %s\n", own);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm parent;
     int introduces = argc > 1 && (!strcmp(argv[1], "introduce") || !strcmp(argv[1], "left") || !strcmp(argv[1], "right"));
-    if (introduces) counts = 0;
+    int makes = argc > 1 && (!strncmp(argv[1], "found", 5) || !strncmp(argv[1], "between", 7) || !strcmp(argv[1], "join"));
+    if (introduces || makes) counts = 0;
     if (!went("MPI_Init", MPI_Init(&argc, &argv))) return 1;
-    counts = !introduces;
+    counts = !introduces && !makes;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_get_parent(&parent);
-    if (introduces)
+    if (makes)
+        make(argv[0], argv[1], parent);
+    else if (introduces)
         introduce(argv[0], parent == MPI_COMM_NULL ? NULL : argv[1], parent);
     else if (parent != MPI_COMM_NULL)
         exchange(parent, GO_ON);

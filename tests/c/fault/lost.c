@@ -4,6 +4,7 @@
  *
  * WHAT: recv, any: a receive from it, from anybody   send: a long message that it never receives
  *       read, written: a long message from, to it is half-way   flood: short messages that it does not receive
+ *       test: a receive from it, tested once a millisecond
  *       idle: nothing is under way   collective: a barrier of all
  *       stranger: a receive from it, and nobody has ever talked to it */
 #include "../check.h"
@@ -51,6 +52,12 @@ static int reported(const char *what)
     if (is(what, "read")) return MPI_Recv(buffer, LONG, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &status);
     if (is(what, "send") || is(what, "written")) return MPI_Send(buffer, LONG, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
     if (is(what, "collective")) return MPI_Barrier(MPI_COMM_WORLD);
+    if (is(what, "test")) {
+        MPI_Request request;
+        int flag = 0, code = MPI_Irecv(buffer, 1, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
+        for (; code == MPI_SUCCESS && !flag; pause_ms(1)) code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        return code;
+    }
     if (is(what, "idle")) pause_ms(1000);
     for (;;) {
         int code = MPI_Send(buffer, SHORT, MPI_BYTE, 1, 1, MPI_COMM_WORLD);

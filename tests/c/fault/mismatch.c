@@ -1,15 +1,24 @@
 /* mismatch.c: rank 0 calls one collective function and the others another one, or with another root, as the first operation of a
  * communicator, for the tests of what the library says about it (`cargo xtask test --only hangs`).
- * Usage: mismatch WHERE FIRST SECOND. WHERE is world, inter (rank 0 is one group, the others are the other), or types (rank 0
- * says MPI_INT, the others MPI_FLOAT). A call is the name of a function, with an I in front of its nonblocking form and
- * its root, a rank in the world, behind it: Ibcast1. */
+ * Usage: mismatch WHERE FIRST SECOND. WHERE is world, inter (rank 0 is one group, the others are the other), types (rank 0
+ * says MPI_INT, the others MPI_FLOAT), or short or shorter (rank 0 says 64 or 100 KiB, the others 128 KiB). A call is the name of a function, with
+ * an I in front of its nonblocking form, or a P in front of its persistent one, and its root, a rank in the world, behind it: Ibcast1. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int in[64], out[64];
+static int in[1 << 16], out[1 << 16], n = 4;
 static MPI_Request request = MPI_REQUEST_NULL;
+
+/* Of the persistent forms there is only this. */
+static void persistent_allreduce(MPI_Comm c, MPI_Datatype t)
+{
+    MPI_Allreduce_init(in, out, n, t, MPI_SUM, c, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+}
 
 /* If this is the call, makes it in one of its forms. */
 #define FUNCTION(text, blocking, nonblocking, ...)                \
@@ -25,7 +34,8 @@ static void call(const char *name, MPI_Comm c, MPI_Datatype t, int rank, int int
     int is_nonblocking = *name == 'I';
     if (is_nonblocking) name++;
     size_t length = strcspn(name, "0123456789");
-    int root = atoi(name + length), n = 4;
+    int root = atoi(name + length);
+    if (!strcmp(name, "Pallreduce")) return persistent_allreduce(c, t);
     if (inter && (root == 0) == (rank == 0)) root = root == rank ? MPI_ROOT : MPI_PROC_NULL;
     else if (inter && root > 0) root--;
     FUNCTION("barrier", MPI_Barrier, MPI_Ibarrier, c)
@@ -48,6 +58,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm comm = MPI_COMM_WORLD, half;
     if (argc != 4) return 2;
+    if (!strncmp(argv[1], "short", 5)) n = rank > 0 ? 32 << 10 : !strcmp(argv[1], "short") ? 16 << 10 : 25 << 10;
     int inter = !strcmp(argv[1], "inter"), types = !strcmp(argv[1], "types");
     if (inter) {
         MPI_Comm_split(MPI_COMM_WORLD, rank == 0, 0, &half);

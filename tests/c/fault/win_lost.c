@@ -5,7 +5,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { VICTIM = 1, KINDS = 8, BYTES = 64 };
+enum { VICTIM = 1, KINDS = 8, BYTES = 64, PAGE = 4096 };
 
 /* `may`: what packets do without the dead, mapped memory cannot, or the other way round. */
 static void ends(int code, int may, double since, const char *what)
@@ -21,10 +21,12 @@ static void ends(int code, int may, double since, const char *what)
     if (class != MPI_ERR_PROC_ABORTED || !strstr(text, "rank 1 of the world")) FAIL("%s: %s", what, text);
 }
 
-/* Who is left frees a window while rank 0 still writes to it: its memory must not have become anybody else's. */
-static void freed_early(MPI_Win win)
+/* Who is left frees a window while rank 0 still writes to it: its memory must not have become anybody else's; neither if it is
+ * the program's, `own`, which is freed right afterwards. Who needs rank 0 for the barrier comes later. */
+static void freed_early(MPI_Win win, char *own)
 {
     char mine[BYTES], *memory;
+    int length = own ? PAGE : BYTES;
     int code;
     memset(mine, 'x', sizeof mine);
     if (rank == 0) {
@@ -37,13 +39,19 @@ static void freed_early(MPI_Win win)
         code = MPI_Win_unlock_all(win);
         ends(code, 1, MPI_Wtime(), "MPI_Win_unlock_all");
     }
+    /* What goes wrong is the window's, not the process's, also when it is gone. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     code = MPI_Win_free(&win);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     ends(code, 1, MPI_Wtime(), "MPI_Win_free");
+    if (own) OK(MPI_Free_mem(own));
     if (rank == 0) return;
-    OK(MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &memory));
-    memset(memory, 'm', BYTES);
+    OK(MPI_Alloc_mem(length, MPI_INFO_NULL, &memory));
+    memset(memory, 'm', length);
     OK(MPI_Recv(NULL, 0, MPI_CHAR, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    for (int i = 0; i < BYTES; i++) CHECK(memory[i] == 'm', "byte %d is %c", i, memory[i]);
+    for (int i = 0; i < length; i++) CHECK(memory[i] == 'm', "byte %d is %c", i, memory[i]);
     OK(MPI_Free_mem(memory));
 }
 
@@ -65,9 +73,10 @@ static void killed_in_fence(MPI_Win win)
 
 int main(int argc, char **argv)
 {
-    MPI_Win wins[KINDS];
+    MPI_Win wins[KINDS], created;
     MPI_Group world, victim, others, first, last_two;
     MPI_Comm near;
+    char *own;
     int *base[KINDS], one = 1, got = 0, dead = VICTIM, together;
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
@@ -84,6 +93,9 @@ int main(int argc, char **argv)
         OK(MPI_Win_allocate(BYTES, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base[i], &wins[i]));
         OK(MPI_Win_set_errhandler(wins[i], MPI_ERRORS_RETURN));
     }
+    OK(MPI_Alloc_mem(PAGE, MPI_INFO_NULL, &own));
+    OK(MPI_Win_create(own, PAGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &created));
+    OK(MPI_Win_set_errhandler(created, MPI_ERRORS_RETURN));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (rank == VICTIM) {
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, wins[0]));
@@ -93,6 +105,7 @@ int main(int argc, char **argv)
         OK(MPI_Win_start(victim, 0, wins[2]));
         OK(MPI_Win_lock(MPI_LOCK_SHARED, VICTIM, 0, wins[3]));
         if (rank == 0) OK(MPI_Win_lock_all(0, wins[6]));
+        if (rank == 0) OK(MPI_Win_lock_all(0, created));
     }
     OK(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == VICTIM) killed_in_fence(wins[7]);
@@ -121,9 +134,15 @@ int main(int argc, char **argv)
     /* The dead has come to the first of these fences, and not to the second. */
     usleep(200000);
     since = MPI_Wtime();
-    ends(MPI_Win_fence(0, wins[7]), 1, since, "MPI_Win_fence, in which the dead was");
+    code = MPI_Win_fence(0, wins[7]);
+    ends(code, 1, since, "MPI_Win_fence, in which the dead was");
+    if (code == MPI_SUCCESS) OK(MPI_Put(&one, 1, MPI_INT, 0, rank, 1, MPI_INT, wins[7]));
     ends(MPI_Win_fence(0, wins[7]), may, since, "MPI_Win_fence after that");
-    freed_early(wins[6]);
+    /* A fence that fails ends its epoch, too: another one may begin with those that are left. */
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, wins[7]));
+    OK(MPI_Win_unlock(0, wins[7]));
+    freed_early(wins[6], NULL);
+    freed_early(created, own);
     printf("rank %d goes on\n", rank);
     fflush(stdout);
     return MPI_Finalize();

@@ -6,7 +6,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { VICTIM = 1, BYTES = 64 };
+enum { VICTIM = 1, BYTES = 64, PAGE = 4096, KINDS = 4 };
 
 static void die(int signal_)
 {
@@ -24,11 +24,13 @@ static void die_after(int microseconds)
 
 static int make(int kind, MPI_Comm comm, MPI_Win *win)
 {
-    static char mine[BYTES];
+    static char mine[BYTES], *shared;
     char *base;
-    switch (kind % 3) {
+    if (!shared) OK(MPI_Alloc_mem(PAGE, MPI_INFO_NULL, &shared));
+    switch (kind % KINDS) {
     case 0: return MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, comm, &base, win);
     case 1: return MPI_Win_create(mine, BYTES, 1, MPI_INFO_NULL, comm, win);
+    case 2: return MPI_Win_create(shared, PAGE, 1, MPI_INFO_NULL, comm, win);
     default: return MPI_Win_create_dynamic(MPI_INFO_NULL, comm, win);
     }
 }
@@ -58,7 +60,7 @@ int main(int argc, char **argv)
     range[1] = -made;
     OK(MPI_Allreduce(range, most, 2, MPI_INT, MPI_MAX, left));
     CHECK(most[0] == -most[1], "%d windows, and others %d to %d", made, -most[1], most[0]);
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < KINDS; kind++) {
         OK(make(kind, left, &win));
         OK(MPI_Win_fence(0, win));
         OK(MPI_Win_free(&win));

@@ -1,5 +1,6 @@
 /* Two ranks whose links may fail: `long SECONDS`, long messages of several lengths both ways; `short SECONDS`, a stream of
- * short ones of which each has to come in its turn; `speed MIB`, how fast so many MiB go one way. Every byte is looked at.
+ * short ones of which each has to come in its turn; `window SECONDS`, puts, gets and sums of both ranks in each other's window; `speed MIB`,
+ * how fast so many MiB go one way. Every byte is looked at.
  * Rank 0 says when it has begun, and what it has found in the end. */
 #include "../check.h"
 
@@ -55,6 +56,49 @@ static void go_short(double seconds)
     if (rank == 0) printf("%u messages are right\n", n);
 }
 
+/* A counter that both add to, an array to which both add, and a part for each, which is written and read back in lengths of one packet and
+ * of many. */
+static void go_window(double seconds)
+{
+    enum { COUNTER = 0, SUMS = 1, SUM_WORDS = 5000, PART = SUMS + SUM_WORDS, PART_WORDS = 300000 };
+    static const int lengths[] = {1, 700, PART_WORDS, 20000};
+    static long ones[SUM_WORDS], out[PART_WORDS], in[PART_WORDS];
+    long *memory, old, rounds = 0;
+    int other = 1 - rank;
+    MPI_Win win;
+    OK(MPI_Win_allocate((PART + 2 * PART_WORDS) * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+    memset(memory, 0, (PART + 2 * PART_WORDS) * sizeof *memory);
+    for (int i = 0; i < SUM_WORDS; i++) ones[i] = 1;
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_lock_all(0, win));
+    double begin = MPI_Wtime();
+    for (int go_on = 1; go_on; rounds++) {
+        int n = lengths[rounds % 4];
+        MPI_Aint part = PART + rank * PART_WORDS;
+        for (int i = 0; i < n; i++) out[i] = (long)word(2 * rounds + rank, i), in[i] = -1;
+        OK(MPI_Put(out, n, MPI_LONG, other, part, n, MPI_LONG, win));
+        for (int to = 0; to < 2; to++) {
+            OK(MPI_Fetch_and_op(ones, &old, MPI_LONG, to, COUNTER, MPI_SUM, win));
+            OK(MPI_Accumulate(ones, SUM_WORDS, MPI_LONG, to, SUMS, SUM_WORDS, MPI_LONG, MPI_SUM, win));
+        }
+        OK(MPI_Win_flush_all(win));
+        CHECK(old >= rounds, "a counter of %ld after %ld rounds", old, rounds);
+        OK(MPI_Get(in, n, MPI_LONG, other, part, n, MPI_LONG, win));
+        OK(MPI_Win_flush(other, win));
+        CHECK(memcmp(in, out, n * sizeof *in) == 0, "round %ld: what was put is not what is got", rounds);
+        if (rank == 0 && rounds == 3) printf("begun\n"), fflush(stdout);
+        go_on = MPI_Wtime() - begin < seconds;
+        OK(MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    }
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win));
+    for (int i = 0; i < SUMS + SUM_WORDS; i++) CHECK(memory[i] == 2 * rounds, "word %d is %ld after %ld rounds", i, memory[i], rounds);
+    OK(MPI_Win_unlock(rank, win));
+    OK(MPI_Win_free(&win));
+    if (rank == 0) printf("%ld rounds are right\n", rounds);
+}
+
 static void measure(int mib)
 {
     enum { CHUNK = 8 };
@@ -81,8 +125,9 @@ int main(int argc, char **argv)
     double n = argc > 2 ? atof(argv[2]) : 1;
     if (!strcmp(what, "long")) go_long(n);
     else if (!strcmp(what, "short")) go_short(n);
+    else if (!strcmp(what, "window")) go_window(n);
     else if (!strcmp(what, "speed")) measure((int)n);
-    else FAIL("\"%s\" is none of long, short, speed", what);
+    else FAIL("\"%s\" is none of long, short, window, speed", what);
     OK(MPI_Finalize());
     return 0;
 }

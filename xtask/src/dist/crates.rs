@@ -21,8 +21,7 @@ struct Crate {
 
 /// All crates that do not say `publish = false`.
 fn chosen(project: &Project) -> Fallible<Vec<Crate>> {
-    let known = project.cargo(&["metadata", "--no-deps", "--format-version", "1"]).succeed()?.stdout;
-    let known: Value = serde_json::from_str(&known).map_err(|e| format!("cargo metadata: {e}"))?;
+    let known = project.metadata(["--no-deps"])?;
     let crates = known["packages"].as_array().into_iter().flatten();
     let crates = crates.filter(|package| package["publish"].is_null()).filter_map(|package| {
         let name = package["name"].as_str()?.to_owned();
@@ -145,8 +144,8 @@ fn install(project: &Project, unpacked: &Unpacked, launcher: &Crate) -> Fallible
     unpacked.instead_of_registry(job).succeed()?;
     let said = Job::new(root.join("bin/mpiexec")).args(["-n", "2", "echo", "a rank"]).succeed()?.stdout;
     let programs = fs::read_dir(root.join("bin")).map_err(|e| e.to_string())?.flatten().count();
-    if said != "a rank\na rank\n" || programs != 5 {
-        return Err(format!("mpiexec and four other programs were expected, there are {programs}:\n{said}"));
+    if said != "a rank\na rank\n" || programs != 6 {
+        return Err(format!("mpiexec and five other programs were expected, there are {programs}:\n{said}"));
     }
     Ok(())
 }

@@ -4,13 +4,19 @@
 //! joins with the same names and a lower priority, so that its installation changes nothing for anybody who has another.
 //! The library is not put where the loader looks: programs that our mpicc has built know its place.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::{SUMMARY, VERSION, c_library, copy_all, fresh, write};
 use crate::{packages, process::Job, project::Fallible};
 
 /// Where the package puts all files.
 pub(super) const HOME: &str = "usr/lib/posthaste";
+
+/// But for this one, where Debian looks for it.
+pub(super) const COPYRIGHT: &str = "usr/share/doc/posthaste/copyright";
 
 const AFTER: &str = r#"#!/bin/sh
 set -e
@@ -37,6 +43,21 @@ if [ "$1" = remove ] || [ "$1" = deconfigure ]; then
 fi
 "#;
 
+/// Both licences in full, and where those of what is linked in lie.
+fn copyright(tree: &Path) -> Fallible<String> {
+    let about = tree.join("share/doc/posthaste");
+    let mut text = format!(
+        "posthaste {VERSION}, under the MIT licence or the Apache licence 2.0, as you choose. The licences of what is\n\
+         linked in lie in /{HOME}/share/doc/posthaste.\n"
+    );
+    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        let path = about.join(name);
+        let licence = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        text += &format!("\n{}\n\n{licence}", "-".repeat(72));
+    }
+    Ok(text)
+}
+
 pub(super) fn pack(tree: &Path, folder: &Path) -> Fallible<Option<PathBuf>> {
     if !packages::present("dpkg-deb") {
         return Ok(None);
@@ -55,6 +76,7 @@ pub(super) fn pack(tree: &Path, folder: &Path) -> Fallible<Option<PathBuf>> {
          --config mpirun, or by its own place, /usr/lib/posthaste/bin.\n"
     );
     write(&root.join("DEBIAN/control"), &control, 0o644)?;
+    write(&root.join(COPYRIGHT), &copyright(tree)?, 0o644)?;
     write(&root.join("DEBIAN/postinst"), AFTER, 0o755)?;
     write(&root.join("DEBIAN/prerm"), BEFORE, 0o755)?;
     let package = folder.join(format!("posthaste_{VERSION}_{architecture}.deb"));

@@ -59,8 +59,7 @@ fn crates(project: &Project) -> Fallible<Vec<Crate>> {
     let mut linked: Vec<&str> = linked.lines().filter_map(|line| line.split(" (").next()).collect();
     linked.sort_unstable();
     linked.dedup();
-    let known = project.cargo(&["metadata", "--locked", "--format-version", "1"]).succeed()?.stdout;
-    let known: Value = serde_json::from_str(&known).map_err(|e| format!("cargo metadata: {e}"))?;
+    let known = project.metadata(["--locked"])?;
     let text = |package: &Value, key: &str| package[key].as_str().unwrap_or_default().to_owned();
     let mut found = Vec::new();
     for package in known["packages"].as_array().into_iter().flatten() {

@@ -97,9 +97,12 @@ fn one(routine: &Routine, buffers: Buffers) -> String {
     }
     parts.signature.push("ierror: *mut Integer".into());
     parts.signature.append(&mut parts.lengths);
-    let (name, stem) = (&routine.name, routine.name["MPI_".len()..].to_lowercase());
-    let mut text =
-        format!("\nroutine! {{\n    {} \"{stem}\" {name} P{name}, as call\n", form(routine, buffers));
+    let name = &routine.name;
+    let (form, stem) = (form(routine, buffers), name["MPI_".len()..].to_lowercase());
+    // That the counts are long has a word of its own in each ABI.
+    let large = routine.is_large() && form != "address";
+    let (large, stem) = if large { ("large_", stem.trim_end_matches("_c")) } else { ("", stem.as_str()) };
+    let mut text = format!("\nroutine! {{\n    {large}{form} \"{stem}\" {name} P{name}, as call\n");
     let _ = writeln!(text, "    ({}) {{", parts.signature.join(", "));
     for line in &parts.before {
         let _ = writeln!(text, "        {line}");
@@ -156,7 +159,8 @@ fn argument(routine: &Routine, at: usize, parameter: &Parameter, buffers: Buffer
         Kind::Handles(_, len) => {
             let len = length(routine, name, len, buffers);
             let make = if parameter.access == Access::In { "handles" } else { "handles_and_back" };
-            parts.before.push(format!("let mut {local} = {make}({name}, {len});"));
+            parts.before.push(format!("let mut few_{name} = Few::new();"));
+            parts.before.push(format!("let mut {local} = {make}(&mut few_{name}, {name}, {len});"));
             let ty = if parameter.access == Access::In { "*const Integer" } else { "*mut Integer" };
             (ty, format!("{local}.address()"))
         }

@@ -113,7 +113,7 @@ save /posthastempitext/
 const PLAIN_STATUSES: &str = "integer MPI_STATUS_IGNORE(8), MPI_STATUSES_IGNORE(8,1)";
 
 /// Callbacks that MPI has of its own.
-const CALLBACKS: [&str; 12] = [
+const CALLBACKS: [&str; 14] = [
     "MPI_COMM_DUP_FN",
     "MPI_COMM_NULL_COPY_FN",
     "MPI_COMM_NULL_DELETE_FN",
@@ -126,6 +126,8 @@ const CALLBACKS: [&str; 12] = [
     "MPI_DUP_FN",
     "MPI_NULL_COPY_FN",
     "MPI_NULL_DELETE_FN",
+    "MPI_CONVERSION_FN_NULL",
+    "MPI_CONVERSION_FN_NULL_C",
 ];
 
 /// `mpif.h`, for sources in both forms: every line begins in column 7 and ends before column 73.

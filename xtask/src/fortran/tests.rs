@@ -1,13 +1,14 @@
 //! The Fortran tests: every `tests/fortran/*.F90` is compiled for `mpif.h`, `mpi` and `mpi_f08`, and run under mpiexec. The part
 //! `fortran` of `cargo xtask test`.
 //!
-//! A test speaks to this runner by comments near its top, as C tests do (`ctests`), and by `! interfaces: mpif mpi f08`. What must
-//! stay true: the modules are compiled by `mpifort` itself, in a cache of their own; tests are built side by side.
+//! A test speaks to this runner by comments near its top, as C tests do (`ctests`), and by `! interfaces: mpif mpi f08 large`, of
+//! which the last is `mpi_f08` with counts longer than an INTEGER; without this line it is for the others. What must stay true: the modules are compiled by `mpifort` itself, in a cache of their own; tests are built side by side.
 
 mod flang;
 
 use std::{collections::BTreeSet, fs, path::Path, path::PathBuf, thread, time::Instant};
 
+use super::called;
 use crate::{
     builds,
     ctests::Wishes,
@@ -19,7 +20,13 @@ use crate::{
     tally::Tally,
 };
 
-const INTERFACES: [&str; 3] = ["mpif", "mpi", "f08"];
+pub(super) const INTERFACES: [&str; 3] = ["mpif", "mpi", "f08"];
+/// What a test may be built for.
+const BUILDS: [&str; 4] = ["mpif", "mpi", "f08", "large"];
+
+/// What the tool says of the program that it counts for.
+pub(crate) const COUNTED: &str = "counter: 3 sends, 1 + 1 nonblocking, 2 reductions, 1 + 1 + 1 + 1 collective, \
+                                  1 + 3 persistent, 1 + 3 + 1 + 1 + 1 + 1 one-sided, 0 of its own";
 
 /// All of them.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
@@ -41,30 +48,44 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         "fortran: the library has every routine of the modules, and C every function that it calls",
         || tests.symbols(),
     );
-    let builds: Vec<(PathBuf, &str)> = sources
-        .iter()
-        .flat_map(|source| INTERFACES.map(|interface| (source.clone(), interface)))
-        .filter(|(source, interface)| is_for(source, interface))
-        .collect();
-    let built: Vec<Fallible<PathBuf>> = thread::scope(|scope| {
-        let halves: Vec<_> = (0..2)
-            .map(|half| {
-                let mine = builds.iter().skip(half).step_by(2);
-                let tests = &tests;
-                scope.spawn(move || {
-                    mine.map(|(source, interface)| tests.build(source, interface)).collect::<Vec<_>>()
-                })
-            })
-            .collect();
-        let mut halves: Vec<_> =
-            halves.into_iter().map(|half| half.join().unwrap_or_default().into_iter()).collect();
-        (0..builds.len()).map(|at| halves[at % 2].next().unwrap_or_else(|| Err("not built".into()))).collect()
+    let all = sources.iter().flat_map(|source| BUILDS.map(|interface| (source, interface)));
+    let builds: Vec<(&PathBuf, &'static str)> =
+        all.filter(|(source, interface)| is_for(source, interface)).collect();
+    let built = side_by_side(&builds, |source, interface| tests.build(source, interface));
+    let there = builds.iter().zip(&built).filter_map(|((_, interface), program)| {
+        let interface = if *interface == "large" { "f08" } else { interface };
+        Some((interface, program.clone().ok()?))
+    });
+    let there: Vec<(&'static str, PathBuf)> = there.collect();
+    tally.test("fortran: tests call every routine of each interface, and all of its forms", || {
+        called::linked(project, &there)
     });
     for ((source, interface), program) in builds.iter().zip(built) {
         tests.one(source, interface, program, tally);
     }
     tests.others(tally);
     flang::run(project, mpi, tally);
+}
+
+/// Programs of these sources for these interfaces, in the same order.
+fn side_by_side(
+    builds: &[(&PathBuf, &'static str)],
+    build: impl Fn(&Path, &str) -> Fallible<PathBuf> + Sync,
+) -> Vec<Fallible<PathBuf>> {
+    thread::scope(|scope| {
+        let halves: Vec<_> = (0..2)
+            .map(|half| {
+                let mine = builds.iter().skip(half).step_by(2);
+                let build = &build;
+                scope.spawn(move || {
+                    mine.map(|(source, interface)| build(source, interface)).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        let mut halves: Vec<_> =
+            halves.into_iter().map(|half| half.join().unwrap_or_default().into_iter()).collect();
+        (0..builds.len()).map(|at| halves[at % 2].next().unwrap_or_else(|| Err("not built".into()))).collect()
+    })
 }
 
 struct Tests<'a> {
@@ -141,7 +162,7 @@ impl Tests<'_> {
         self.compiler()
             .args(strict)
             .args(lenient)
-            .arg(format!("-D{}", interface.to_uppercase()))
+            .args(defined(interface))
             .dir(&modules)
             .arg(source)
             .arg("-o")
@@ -309,11 +330,12 @@ impl Tests<'_> {
         let preload = format!("LD_PRELOAD={}", tool.display());
         let program = self.folder.join(format!("profiled-{interface}"));
         let job = self.mpi.plain().args(["-n", "2", "env", &preload]).arg(program);
-        said(&job.succeed()?.stdout, "counter: 3 sends, 2 reductions")
+        said(&job.succeed()?.stdout, COUNTED)
     }
 }
 
-fn said(output: &str, wanted: &str) -> Fallible {
+/// Whether a program said what it must.
+pub(crate) fn said(output: &str, wanted: &str) -> Fallible {
     if output.contains(wanted) {
         Ok(())
     } else {
@@ -322,7 +344,7 @@ fn said(output: &str, wanted: &str) -> Fallible {
 }
 
 /// The symbols of the procedures in a module.
-fn procedures(text: &str) -> Vec<String> {
+pub(super) fn procedures(text: &str) -> Vec<String> {
     let text = text.replace("&\n", "");
     let mut found = Vec::new();
     for line in text.lines().filter(|line| !line.trim_start().starts_with("end")) {
@@ -337,11 +359,19 @@ fn procedures(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a test is for an interface: for all of them when it does not say.
-fn is_for(source: &Path, interface: &str) -> bool {
+/// What chooses it in `interface.h`.
+fn defined(interface: &str) -> Vec<String> {
+    match interface {
+        "large" => vec!["-DF08".into(), "-DLARGE".into()],
+        interface => vec![format!("-D{}", interface.to_uppercase())],
+    }
+}
+
+/// Whether a test is built for an interface: for each of the standard's when it does not say.
+pub(super) fn is_for(source: &Path, interface: &str) -> bool {
     let text = fs::read_to_string(source).unwrap_or_default();
     let said = text.lines().take(10).find_map(|line| line.strip_prefix("! interfaces:"));
-    said.is_none_or(|said| said.split_whitespace().any(|word| word == interface))
+    said.map_or(INTERFACES.contains(&interface), |said| said.split_whitespace().any(|word| word == interface))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::{
     mpi::Mpi,
     process::{Job, Outcome},
     project::Project,
-    tally::{Tally, show},
+    tally::Tally,
 };
 
 /// Formatting.
@@ -32,7 +32,7 @@ pub(super) fn doc(project: &Project, tally: &mut Tally) {
 /// Every interleaving of the structures in shared memory, by loom. Built aside: the whole workspace would have to
 /// be built again for it.
 pub(super) fn loom(project: &Project, tally: &mut Tally) {
-    tally.test("loom: rings, bounce buffers, the doorbell and locks of windows", || {
+    tally.test("loom: rings, bounce buffers, the doorbell, locks and fences of windows", || {
         let folder = project.folder("loom")?;
         let arguments =
             ["test", "--quiet", "--release", "-p", "posthaste-os", "--test", "loom", "--target-dir"];
@@ -130,29 +130,6 @@ fn count(output: &str) -> (usize, usize, usize) {
         }
     }
     (passed, failed, ignored)
-}
-
-/// Tier 2: licences, bans, sources.
-pub(super) fn deny(project: &Project, tally: &mut Tally) {
-    let tools = project.target.join("tools");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{path}", tools.join("bin").display());
-    let present =
-        || Job::new("cargo").args(["deny", "--version"]).env("PATH", &path).run().is_ok_and(|o| o.ok());
-    if !present() {
-        show(&format!("building cargo-deny into {} (once)", tools.display()));
-        let root = tools.to_string_lossy().into_owned();
-        let _ = project
-            .cargo(&["install", "--quiet", "--locked", "--debug", "--root", &root, "cargo-deny"])
-            .limit(900)
-            .run();
-    }
-    if !present() {
-        return tally
-            .not_run(1, "cargo deny: cargo-deny is not installed (cargo install --locked cargo-deny)");
-    }
-    let job = project.cargo(&["deny", "check", "licenses", "bans", "sources"]).env("PATH", &path);
-    tally.test("cargo deny: licences, bans, sources", || job.succeed().map(drop));
 }
 
 /// Tier 2: C tests under valgrind, which sees reads and writes beside memory, of freed memory, and uses of bytes that

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// How many tests there are.
-pub(super) const TESTS: usize = 11;
+pub(super) const TESTS: usize = 13;
 
 const TWO: &str = "tcp@eth0,tcp@eth1";
 const BOTH: &str = "tcp@eth0,fabric";
@@ -28,8 +28,10 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
     tally.test(&format!("hosts: all networks are bounded to {RATE} Mbit/s"), || house.bound(Some(RATE)));
     for (links, name) in [(TWO, "two TCP links"), (BOTH, "TCP and libfabric")] {
         tally.test(&format!("hosts: {name} carry long messages together"), || house.carried(links));
-        for what in ["long", "short"] {
-            tally.test(&format!("hosts: {name}: the first goes down during {what} messages"), || {
+        for (what, during) in
+            [("long", "long messages"), ("short", "short messages"), ("window", "accesses to a window")]
+        {
+            tally.test(&format!("hosts: {name}: the first goes down during {during}"), || {
                 house.goes_on(links, what)
             });
         }

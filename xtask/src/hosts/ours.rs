@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How many tests there are.
-pub(super) const TESTS: usize = 9;
+pub(super) const TESTS: usize = 11;
 
 /// Within this everybody is gone after a loss; five seconds are promised, the rest is for a busy machine.
 pub(super) const SECONDS: u64 = 8;
@@ -71,6 +71,12 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
         tally.test(&format!("hosts: our mpiexec: an agent that is {name} ends the job"), || {
             house.loses(|house| house.signal(signal, AGENT), "host")
         });
+    }
+    for lost in ["rank", "silent"] {
+        tally.test(
+            &format!("hosts: our mpiexec: who never talked to one that is lost hears of it ({lost})"),
+            || house.unheard(lost),
+        );
     }
     tally.test("hosts: our mpiexec: one that is killed leaves nothing on any host", || {
         house.loses(|house| house.signal("-KILL", "-hosts"), "")
@@ -173,6 +179,41 @@ impl House<'_> {
         }
         if began.elapsed() >= Duration::from_secs(SECONDS) {
             return Err(format!("after {SECONDS} s something is left\n{}", outcome.complaint()));
+        }
+        watch.nothing_left()
+    }
+
+    /// A rank of a job that goes on is killed, or the cables of its host are pulled out: those hear of it who have nothing to do with it.
+    fn unheard(&self, lost: &str) -> Fallible {
+        let watch = Watch::begin();
+        let job =
+            self.mpi.plain().args(["-continue-on-loss", "-hosts", "host1:2,host3:1,host2:1", "-n", "4"]);
+        let job = self.rig.on(1, watch.mark(job.arg(&self.unheard).arg(lost).limit(60))).start()?;
+        if !job.wait_for_output("is to be lost", 20) {
+            return Err(job.wait()?.complaint());
+        }
+        let outcome = if lost == "silent" {
+            self.plug("nomaster")?;
+            let outcome = job.wait();
+            self.plug("master")?;
+            outcome?
+        } else {
+            job.wait()?
+        };
+        let code = if lost == "rank" { 137 } else { 1 };
+        if outcome.code() != code || outcome.stdout.matches("has heard of it").count() != 3 {
+            return Err(outcome.complaint());
+        }
+        let began = std::time::Instant::now();
+        while watch
+            .processes()
+            .iter()
+            .any(|(_, command)| command.starts_with(&*self.unheard.to_string_lossy()))
+        {
+            if began.elapsed() > Duration::from_secs(SECONDS) {
+                return Err(format!("after {SECONDS} s something is left\n{}", outcome.complaint()));
+            }
+            std::thread::sleep(Duration::from_millis(50));
         }
         watch.nothing_left()
     }

@@ -38,32 +38,27 @@ pub(super) fn run(project: &Project, house: &House<'_>, tally: &mut Tally) {
 }
 
 impl House<'_> {
-    /// Open MPI's launcher, over ssh, with our library.
+    /// So many ranks of Open MPI's launcher, over ssh, on a list of hosts, with our library and its settings.
+    pub(super) fn prrte(&self, openmpi: &Mpi, hosts: &str, ranks: usize) -> Job {
+        let job = openmpi.plain().args(["--allow-run-as-root", "--bind-to", "none", "--host", hosts]);
+        let library = format!("LD_LIBRARY_PATH={}", self.mpi.library().to_string_lossy());
+        let names = format!("POSTHASTE_NAMES={}", self.names().display());
+        job.args(["-n", &ranks.to_string(), "env", &library, &names]).limit(60)
+    }
+
+    /// What Open MPI's launcher does with them.
     fn under_prrte(&self, openmpi: &Mpi, tally: &mut Tally) {
-        let launch = |ranks: &str, each: usize| {
-            let hosts = format!("host1:{each},host2:{each}");
-            let job = openmpi.plain().args([
-                "--allow-run-as-root",
-                "--bind-to",
-                "none",
-                "--host",
-                &hosts,
-                "-n",
-                ranks,
-            ]);
-            let library = format!("LD_LIBRARY_PATH={}", self.mpi.library().to_string_lossy());
-            job.args(["env", &library]).limit(60)
-        };
+        let launch = || self.prrte(openmpi, "host1:2,host2:2", 4);
         tally.test("hosts: Open MPI's mpirun over ssh: two ranks on each of two hosts", || {
-            let said = self.succeed(launch("4", 2).arg(&self.places))?.stdout;
+            let said = self.succeed(launch().arg(&self.places))?.stdout;
             Self::have_places(&said, 4, 2)
         });
         tally.test("hosts: Open MPI's mpirun over ssh: C tests on two hosts", || {
-            self.tests.iter().try_for_each(|test| self.succeed(launch("4", 2).arg(test)).map(drop))
+            self.tests.iter().try_for_each(|test| self.succeed(launch().arg(test)).map(drop))
         });
         tally.test("hosts: Open MPI's mpirun over ssh: an abort ends the ranks of all hosts", || {
             let watch = crate::leftovers::Watch::begin();
-            let job: Job = self.keeping(launch("4", 2), &self.faulty, &["abort", "7"]);
+            let job: Job = self.keeping(launch(), &self.faulty, &["abort", "7"]);
             let outcome = self.rig.on(1, watch.mark(job)).run()?;
             self.fails(&watch, &outcome, "MPI_Abort(7)", 20)
         });

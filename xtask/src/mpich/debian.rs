@@ -5,11 +5,18 @@
 //! from running.
 
 mod chemistry;
+mod coarrays;
+mod hdf5;
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
+use super::fortran;
 use crate::{
     ctests::Wishes,
+    fortran::{COUNTED, said},
     mpi::Mpi,
     packages::present,
     process::Job,
@@ -18,25 +25,51 @@ use crate::{
     unpacked::{Needs, Unpacked, system},
 };
 
-const PACKAGES: [&str; 5] =
-    ["libmpich12", "libmpich-dev", "libscalapack-mpich2.2", "scalapack-mpi-test", "scalapack-test-common"];
+/// With the BLAS and LAPACK that the tests need, where the system has none.
+const PACKAGES: [&str; 7] = [
+    "libmpich12",
+    "libmpich-dev",
+    "libscalapack-mpich2.2",
+    "scalapack-mpi-test",
+    "scalapack-test-common",
+    "libblas3",
+    "liblapack3",
+];
 
 /// Tests of `tests/fortran`, with the interface that they are built for.
-const FORTRAN: [(&str, &str); 13] = [
+const FORTRAN: [(&str, &str); 28] = [
     ("kernels", "MPIF"),
+    ("communicators_more", "MPIF"),
     ("heat", "MPIF"),
+    ("jobs", "MPIF"),
+    ("messages_more", "MPIF"),
     ("objects", "MPIF"),
     ("communicators", "MPI"),
     ("messages", "MPI"),
+    ("neighborhoods", "MPI"),
     ("types", "MPI"),
+    ("windows_more", "MPI"),
+    ("gathers", "F08"),
+    ("reductions", "F08"),
+    ("types_more", "F08"),
     ("collectives", "F08"),
     ("communicators", "F08"),
+    ("jobs", "F08"),
+    ("large", "F08"),
     ("messages", "F08"),
     ("objects", "F08"),
+    ("sections", "F08"),
     ("topologies", "F08"),
     ("types", "F08"),
     ("windows", "F08"),
+    ("gathers", "LARGE"),
+    ("messages_more", "LARGE"),
+    ("partitioned", "LARGE"),
+    ("windows_more", "LARGE"),
 ];
+
+/// Interfaces of MPICH for which a tool in C counts calls.
+const PROFILED: [&str; 3] = ["MPIF", "MPI", "F08"];
 
 /// Tests of ScaLAPACK's own, with what they say at their end: BLACS in Fortran, which ends with an abort, an LU factorization, and the
 /// first level of PBLAS.
@@ -54,7 +87,13 @@ const FEWER: [(&str, &str); 2] = [
 
 /// All of them.
 pub(super) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
-    let all = FORTRAN.len() + SCALAPACK.len() + chemistry::COUNT;
+    let all = FORTRAN.len()
+        + PROFILED.len()
+        + SCALAPACK.len()
+        + chemistry::COUNT
+        + coarrays::COUNT
+        + hdf5::COUNT
+        + 1;
     if !present("gfortran") || !present("apt-get") {
         return tally.not_run(all, "mpich: Debian's packages take gfortran and apt-get");
     }
@@ -65,10 +104,24 @@ pub(super) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         }
     };
     chemistry::run(project, mpi, tally);
+    hdf5::run(project, mpi, tally);
+    coarrays::run(project, mpi, tally);
+    tally.test("mpich: the names of libmpifort.so.12 are those of Debian's MPICH and Intel MPI", || {
+        let theirs = debian.unpacked.libraries().join("libmpichfort.so.12");
+        let intel = Mpi::rival(project, "intel")?;
+        let home = intel.launcher().parent().and_then(Path::parent).unwrap_or(&project.target);
+        fortran::same_names(project, &[&theirs, &home.join("lib/libmpifort.so.12")])
+    });
     for (test, interface) in FORTRAN {
         tally.test(&format!("mpich: Fortran, built with MPICH's: {test} ({interface})"), || {
             debian.fortran(test, interface)
         });
+    }
+    for interface in PROFILED {
+        tally.test(
+            &format!("mpich: Fortran, built with MPICH's: a tool in C sees every call once ({interface})"),
+            || debian.profiled(interface),
+        );
     }
     for (folder, program, wanted) in SCALAPACK {
         tally.test(&format!("mpich: Debian's ScaLAPACK, its own {program}"), || {
@@ -90,24 +143,48 @@ fn program(mpi: &Mpi, unpacked: &Unpacked, ranks: usize, program: &Path) -> Job 
     mpi.mpiexec(ranks, false).args(["env", &path, "OPENBLAS_NUM_THREADS=1"]).arg(program)
 }
 
+/// A program in Fortran with the modules of Debian's MPICH, which finds its libraries only where it is linked.
+fn gfortran(unpacked: &Unpacked, source: &Path, program: &Path, options: &[String]) -> Fallible {
+    let modules = unpacked.root.join("usr/include").join(system()).join("mpich");
+    let libraries = ["libmpichfort.so.12", "libmpich.so.12"].map(|name| unpacked.libraries().join(name));
+    let job =
+        Job::new("gfortran").args(["-w", "-fallow-argument-mismatch", "-Wl,--allow-shlib-undefined", "-I"]);
+    let job = job.arg(modules).args(options).dir(program.parent().unwrap_or(program)).arg(source);
+    job.arg("-o").arg(program).args(&libraries).limit(120).succeed().map(drop)
+}
+
+/// The same with an optimizing compiler, for those who count instructions.
+pub(crate) fn optimized(project: &Project, source: &Path, program: &Path) -> Fallible {
+    let unpacked = Unpacked::fetch(project, "mpich", &PACKAGES, Needs::No)?;
+    gfortran(&unpacked, source, program, &["-O2".into()])
+}
+
 impl Debian<'_> {
-    fn fortran(&self, test: &str, interface: &str) -> Fallible {
+    /// A test of `tests/fortran`, built with MPICH's modules: its source and the program.
+    fn built(&self, test: &str, interface: &str) -> Fallible<(PathBuf, PathBuf)> {
         let source = self.project.root.join("tests/fortran").join(test).with_extension("F90");
         let folder = self.project.folder(&format!("debian/{test}-{interface}"))?;
         let program = folder.join(test);
-        let modules = self.unpacked.root.join("usr/include").join(system()).join("mpich");
-        let libraries =
-            ["libmpichfort.so.12", "libmpich.so.12"].map(|name| self.unpacked.libraries().join(name));
-        Job::new("gfortran")
-            .args(["-w", "-fallow-argument-mismatch", "-Wl,--allow-shlib-undefined", "-I"])
-            .arg(modules)
-            .arg(format!("-D{interface}"))
-            .dir(&folder)
-            .arg(&source)
-            .arg("-o")
-            .arg(&program)
-            .args(&libraries)
-            .succeed()?;
+        let too = if interface == "LARGE" { "-DF08" } else { "-DELSEWHERE" };
+        let options = [format!("-D{interface}"), too.into(), "-DELSEWHERE".into()];
+        gfortran(&self.unpacked, &source, &program, &options)?;
+        Ok((source, program))
+    }
+
+    /// The tool is one of MPICH's ABI.
+    fn profiled(&self, interface: &str) -> Fallible {
+        let (_, program) = self.built("profiled", interface)?;
+        let tool = program.with_file_name("counter.so");
+        let compiler = Job::new(self.project.stage.join("mpich/bin/mpicc")).args(["-shared", "-fPIC"]);
+        let source = self.project.root.join("tests/fortran/counter.c");
+        compiler.arg(source).arg("-o").arg(&tool).succeed()?;
+        let preload = format!("LD_PRELOAD={}", tool.display());
+        let job = self.mpi.mpiexec(2, false).args(["env", &preload]).arg(program);
+        said(&job.succeed()?.stdout, COUNTED)
+    }
+
+    fn fortran(&self, test: &str, interface: &str) -> Fallible {
+        let (source, program) = self.built(test, interface)?;
         let text = fs::read_to_string(&source).map_err(|e| format!("{}: {e}", source.display()))?;
         let wishes = Wishes::parse(&text)?;
         let ranks = wishes.ranks.first().copied().unwrap_or(2);
@@ -127,14 +204,15 @@ impl Debian<'_> {
             fs::write(&to, fewer).map_err(explain)?;
         }
         let job = self::program(self.mpi, &self.unpacked, 4, &tests.join(folder).join(program)).dir(&here);
-        let said = job.limit(180).run()?.stdout;
+        let outcome = job.limit(180).run()?;
+        let said = &outcome.stdout;
         // BLACS says how many, PBLAS of each.
         let has_failed = |line: &&str| {
             (line.contains(" FAILED.") && !line.contains(" 0 FAILED.")) || line.contains("FAILED  *")
         };
         let wrong = said.lines().find(has_failed).map(String::from).or_else(|| {
             let missing = wanted.iter().find(|wanted| !said.contains(**wanted))?;
-            Some(format!("\"{missing}\" was expected:\n{said}"))
+            Some(format!("\"{missing}\" was expected\n{}", outcome.complaint()))
         });
         wrong.map_or(Ok(()), Err)
     }

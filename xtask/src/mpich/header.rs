@@ -63,11 +63,6 @@ extern MPI_Fint *MPI_F_STATUSES_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUS_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUSES_IGNORE;
 
-#define MPI_F_STATUS_SIZE 5
-#define MPI_F_SOURCE 2
-#define MPI_F_TAG 3
-#define MPI_F_ERROR 4
-
 /* MPI_DUP_FN and its kin. */
 int MPIR_Dup_fn(MPI_Comm object, int keyval, void *extra_state, void *value_in, void *value_out, int *flag);
 #define MPI_DUP_FN MPIR_Dup_fn
@@ -75,6 +70,9 @@ int MPIR_Dup_fn(MPI_Comm object, int keyval, void *extra_state, void *value_in, 
 #define MPI_TYPE_DUP_FN ((MPI_Type_copy_attr_function *)MPIR_Dup_fn)
 #define MPI_WIN_DUP_FN ((MPI_Win_copy_attr_function *)MPIR_Dup_fn)
 ";
+
+/// The functions beside the standard, in the header of the other ABI.
+const EXTENSIONS: &str = "crates/posthaste-abi/include/mpi-ext.h";
 
 /// What the tables do not have, each also under its name with `P`.
 const BESIDES: [&str; 16] = [
@@ -113,7 +111,7 @@ const HANDLES: [(&str, &str); 11] = [
 /// Each constant of posthaste-mpich with its type and value in Rust.
 pub(super) fn constants(root: &Path) -> Fallible<Vec<(String, String, String)>> {
     let path = root.join("crates/posthaste-mpich/src/abi/constants.rs");
-    let rust = fs::read_to_string(&path).map_err(|e| format!("can't read {}: {e}", path.display()))?;
+    let rust = read(&path)?;
     let lines = rust.lines().filter_map(|line| line.trim().strip_suffix(';')?.split_once(" = "));
     let split = lines.filter_map(|(left, value)| Some((left.split_once(": ")?, value)));
     Ok(split.map(|((name, ty), value)| (name.into(), ty.into(), value.into())).collect())
@@ -171,5 +169,36 @@ pub(crate) fn header(root: &Path) -> Fallible<String> {
         let (result, rest) = function.split_once(" MPI_").ok_or(format!("{function} is no function"))?;
         let _ = writeln!(text, "{result} MPI_{rest};\n{result} PMPI_{rest};");
     }
+    // Extensions have numbers of this ABI and the functions of the other one, as MPICH's own header has them.
+    text += &functions_beyond(root)?;
+    for memory in ["cuda", "hip", "ze"] {
+        let _ =
+            writeln!(text, "int MPIX_Query_{memory}_support(void);\nint PMPIX_Query_{memory}_support(void);");
+    }
     Ok(text + "\n#if defined(__cplusplus)\n}\n#endif\n\n#endif\n")
+}
+
+/// `mpi-ext.h` beside it, for programs that include it, also with MPICH's own `mpi.h`, which has not all of them.
+pub(crate) fn extensions(root: &Path) -> Fallible<String> {
+    let beyond = read(&root.join(EXTENSIONS))?;
+    let says = |line: &&str| line.starts_with("#define") && line.ends_with(" 1");
+    let said: Vec<&str> = beyond.lines().filter(says).collect();
+    Ok(format!(
+        "/* mpi-ext.h: what there is beside the standard, for MPICH's ABI. */\n#ifndef POSTHASTE_MPI_EXT_H\n\
+         #define POSTHASTE_MPI_EXT_H\n\n#include <mpi.h>\n\n{}\n\n#if defined(__cplusplus)\nextern \"C\" {{\n#endif\n\n{}\n\
+         #if defined(__cplusplus)\n}}\n#endif\n\n#endif\n",
+        said.join("\n"),
+        functions_beyond(root)?,
+    ))
+}
+
+/// The functions beside the standard, declared.
+fn functions_beyond(root: &Path) -> Fallible<String> {
+    let beyond = read(&root.join(EXTENSIONS))?;
+    let functions = beyond.lines().filter(|line| line.starts_with("int ") && line.ends_with(");"));
+    Ok(functions.map(|function| format!("{function}\n")).collect())
+}
+
+fn read(path: &Path) -> Fallible<String> {
+    fs::read_to_string(path).map_err(|e| format!("can't read {}: {e}", path.display()))
 }

@@ -1,7 +1,7 @@
 //! A program's place: its source, unpacked and built, and how it is run.
 //!
 //! What must stay true: the build and the runs know our installation by PATH alone; the second run builds nothing; a
-//! program is built anew when its version, the way it is built, or our headers changed.
+//! program is built anew when its version, the way it is built, or our headers changed, and one in Fortran when our modules did.
 
 use std::{
     env,
@@ -66,22 +66,22 @@ impl Site {
     /// Fetches, unpacks and builds, unless that was done before.
     pub(super) fn prepare(project: &Project, archive: &Archive, program: &Program) -> Fallible<Self> {
         let (tarball, version) = archive.fetch(program.source)?;
-        let home = archive.folder(program.source);
+        let home = archive.folder(program.name);
         let path = env::var_os("PATH").unwrap_or_default();
         let folders = [project.stage.join("bin")].into_iter().chain(env::split_paths(&path));
         let path = env::join_paths(folders).map_err(|e| format!("PATH: {e}"))?;
-        let site = Self { version, source: home.join("source"), root: project.root.clone(), home, path };
+        let site = Self { version, source: home.join(program.name), root: project.root.clone(), home, path };
         site.build(project, &tarball, program)?;
         Ok(site)
     }
 
     fn build(&self, project: &Project, tarball: &Path, program: &Program) -> Fallible {
         let mut wanted = format!("{} {}\n{}\n", self.version, project.stage.display(), program.build);
-        for header in files(&project.stage.join("include"), "h") {
+        for read in compiled_with(&project.stage.join("include"), program.needs.contains(&"gfortran")) {
             wanted +=
-                &fs::read_to_string(&header).map_err(|e| format!("can't read {}: {e}", header.display()))?;
+                &fs::read_to_string(&read).map_err(|e| format!("can't read {}: {e}", read.display()))?;
         }
-        let stamp = self.home.join("built-for");
+        let stamp = self.home.join(format!("{}-built-for", program.name));
         if fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) {
             return Ok(());
         }
@@ -95,7 +95,7 @@ impl Site {
         unpack.args(program.parts).limit(300).succeed()?;
         let jobs = thread::available_parallelism().map_or(2, usize::from).to_string();
         let build = shell(program.build, &self.source).env("PATH", &self.path).env("JOBS", jobs);
-        build.limit(3600).succeed()?;
+        build.behind_others().limit(3600).succeed()?;
         fs::write(&stamp, wanted).map_err(explain)
     }
 
@@ -122,5 +122,33 @@ impl Site {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         Ok(folder)
+    }
+}
+
+/// What of our installation's `include` a compiler reads: headers, and for Fortran the sources of the modules.
+fn compiled_with(include: &Path, with_modules: bool) -> Vec<PathBuf> {
+    let mut all = files(include, "h");
+    if with_modules {
+        all.extend(files(&include.join("fortran"), "f90"));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_programs_in_fortran_depend_on_the_modules() {
+        let include = env::temp_dir().join(format!("posthaste-site-{}", std::process::id()));
+        fs::create_dir_all(include.join("fortran")).unwrap();
+        for file in ["mpi.h", "mpif.h", "fortran/mpi.f90"] {
+            fs::write(include.join(file), "").unwrap();
+        }
+        assert_eq!(compiled_with(&include, false).len(), 2);
+        let all = compiled_with(&include, true);
+        assert_eq!(all.len(), 3);
+        assert!(all.contains(&include.join("fortran/mpi.f90")));
+        fs::remove_dir_all(include).unwrap();
     }
 }

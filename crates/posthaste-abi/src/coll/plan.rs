@@ -12,6 +12,7 @@ use posthaste_core::datatype::Datatype;
 use posthaste_core::error::Result;
 
 use super::buffers::{data, list_of_counts, pieces, typed_pieces, unless_in_place};
+use crate::abi::constants::{MPI_INT, MPI_PROC_NULL, MPI_SUM};
 use crate::abi::pointer::{In, Number, Plain};
 use crate::abi::types::{MPI_Comm, MPI_Datatype, MPI_Op};
 use crate::layer::coll::{self, Reduction};
@@ -190,7 +191,9 @@ pub(crate) fn reduce(
     op: MPI_Op,
     root: c_int,
 ) -> Result<Schedule> {
-    let what = reduction(count, datatype, op)?;
+    // Of who only stands by nothing else is looked at.
+    let stands_by = root == MPI_PROC_NULL && comm.remote().is_some();
+    let what = if stands_by { reduction(0, MPI_INT, MPI_SUM)? } else { reduction(count, datatype, op)? };
     let send = || unless_in_place(sendbuf, || reduced("sendbuf", sendbuf, what.count, &what.datatype));
     let recv = |counts| {
         let buf = if counts { recvbuf } else { std::ptr::null_mut() };
@@ -200,7 +203,7 @@ pub(crate) fn reduce(
 }
 
 macro_rules! reductions_to_all {
-    ($($name:ident)*) => {$(
+    ($($name:ident receives at $receives:expr;)*) => {$(
         pub(crate) fn $name(
             comm: &Comm,
             sendbuf: *const c_void,
@@ -210,14 +213,25 @@ macro_rules! reductions_to_all {
             op: MPI_Op,
         ) -> Result<Schedule> {
             let what = reduction(count, datatype, op)?;
-            let buffer = |argument, buf| reduced(argument, buf, what.count, &what.datatype);
-            let send = unless_in_place(sendbuf, || buffer("sendbuf", sendbuf))?;
-            coll::$name(comm, &what, send, buffer("recvbuf", recvbuf)?)
+            let buffer = |argument, buf, count| reduced(argument, buf, count, &what.datatype);
+            let send = unless_in_place(sendbuf, || buffer("sendbuf", sendbuf, what.count))?;
+            let receives: fn(i32) -> bool = $receives;
+            let recv = match send.is_none() || receives(comm.rank()) {
+                true => buffer("recvbuf", recvbuf, what.count),
+                false => buffer("recvbuf", std::ptr::null(), 0),
+            };
+            coll::$name(comm, &what, send, recv?)
         }
     )*};
 }
 
-reductions_to_all! { allreduce scan exscan reduce_scatter_block }
+// What a rank does not receive is not looked at.
+reductions_to_all! {
+    allreduce receives at |_| true;
+    scan receives at |_| true;
+    exscan receives at |rank| rank > 0;
+    reduce_scatter_block receives at |_| true;
+}
 
 pub(crate) fn reduce_scatter<C: Plain + Number>(
     comm: &Comm,

@@ -241,7 +241,6 @@ fn dup(handle: MPI_Comm, info: Option<ObjectRef<Info>>) -> Result<MPI_Comm> {
 /// What ends the making of a duplicate.
 struct Duplicating {
     unfinished: Mutex<Option<Unfinished>>,
-    original: ObjectRef<Comm>,
     info: Option<ObjectRef<Info>>,
 }
 
@@ -257,7 +256,7 @@ impl AtEnd for Duplicating {
         let unfinished = self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Unfinished { creation, newcomm, attributes }) = unfinished else { return Ok(()) };
         let Some(made) = library().world.finish(creation)? else { return Ok(()) };
-        adorn(&made, &self.original, self.info.as_deref())?;
+        adorn(&made, self.info.as_deref())?;
         made.attributes().replace(attributes);
         newcomm.fill(made);
         Ok(())
@@ -283,7 +282,7 @@ fn idup(
     let id = library().world.start(schedule)?;
     out.set("newcomm", newcomm.handle())?;
     let unfinished = Mutex::new(Some(Unfinished { creation, newcomm, attributes }));
-    completion::give_special(id, handle, Arc::new(Duplicating { unfinished, original, info }), request)
+    completion::give_special(id, handle, Arc::new(Duplicating { unfinished, info }), request)
 }
 
 /// Whether the program may free a communicator.

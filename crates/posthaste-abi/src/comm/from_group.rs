@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
 
-use posthaste_core::comm::{Comm, check_of_this_job, tag_between};
+use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::group::Group;
 use posthaste_core::info::Info;
@@ -16,7 +16,7 @@ use crate::abi::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
 use crate::call::{inside, mpi_fn};
 use crate::failure;
 use crate::handle::Kind;
-use crate::layer::communicator::{allocate, set_session};
+use crate::layer::communicator::set_session;
 use crate::layer::errhandler;
 use crate::layer::library::library;
 use crate::mapping::ranks::rank_in;
@@ -37,7 +37,7 @@ mpi_fn! {
             if members.size() == 0 {
                 return Ok(()); // nobody calls it with others (MPI-5.0 §7.4.2)
             }
-            let made = found(call, &members, stringtag)?;
+            let made = library().world.found(call, &members, stringtag)?;
             newcomm.set("newcomm", give(made, group, &hints, handler)?)
         })
     }
@@ -53,21 +53,12 @@ mpi_fn! {
                 return Err(Error::invalid(ErrorClass::Group, "local_group", "empty", "a group with the calling process"));
             }
             let local_leader = leader("local_leader", "local_group", local_leader, &local)?;
-            let among = found(call, &local, stringtag)?;
             let remote = || {
                 let remote = group::find("remote_group", remote_group)?;
-                check_of_this_job("remote_group", &remote, library().world.founding().size() as u32)?;
                 let leader = leader("remote_leader", "remote_group", remote_leader, &remote)?;
-                // The world is the peer communicator, in which a rank is the number of its process.
-                let peer = remote.peer(leader as u32).map_or(-1, |peer| peer.0 as i32);
-                Ok((peer, tag_between(stringtag, &local, &remote)))
+                Ok((remote, leader as u32))
             };
-            let founding = library().world.founding();
-            let (peer_comm, (remote_leader, tag)) = match if among.rank() == local_leader { remote() } else { Ok((0, 0)) } {
-                Ok(known) => (Ok(&**founding), known),
-                Err(error) => (Err(error), (0, 0)),
-            };
-            let made = library().world.introduce(&among, local_leader, peer_comm, remote_leader, tag)?;
+            let made = library().world.found_between(call, &local, local_leader, remote, stringtag)?;
             newintercomm.set("newintercomm", give(made, local_group, &hints, handler)?)
         })
     }
@@ -107,14 +98,6 @@ fn leader(argument: &'static str, of: &str, rank: c_int, group: &Group) -> Resul
     }
     let expected = format_args!("0..={}, a rank of {of}", i64::from(group.size()) - 1);
     Err(Error::invalid(ErrorClass::Rank, argument, rank, expected))
-}
-
-/// The members of a group found a communicator.
-fn found(call: &'static str, group: &Arc<Group>, stringtag: &[u8]) -> Result<Arc<Comm>> {
-    let world = &library().world;
-    let (schedule, creation) = world.founding().plan_from_group(call, group, stringtag, allocate)?;
-    world.run(schedule)?;
-    world.finish(creation)?.ok_or_else(|| Error::other(ErrorClass::Intern, "a member got no communicator"))
 }
 
 /// Gives it to the program, with the session of its group, its hints and its error handler.

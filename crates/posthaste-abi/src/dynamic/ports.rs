@@ -53,21 +53,22 @@ mpi_fn! {
         raises Site::Process => {
         info::hints(info)?;
         let (service, port) = (service_name.text("service_name")?, port_name.text("port_name")?);
-        library().world.names()?.publish(&service, &port)
+        library().world.publish_name("MPI_Publish_name", &service, &port)
     }
     /// MPI-5.0 §11.9.4
     fn MPI_Unpublish_name / PMPI_Unpublish_name(service_name: In<c_char>, info: MPI_Info,
         port_name: In<c_char>) raises Site::Process => {
         info::hints(info)?;
         let (service, port) = (service_name.text("service_name")?, port_name.text("port_name")?);
-        library().world.names()?.unpublish(&service, &port)
+        library().world.unpublish_name("MPI_Unpublish_name", &service, &port)
     }
     /// MPI-5.0 §11.9.4
     fn MPI_Lookup_name / PMPI_Lookup_name(service_name: In<c_char>, info: MPI_Info, port_name: Out<c_char>)
         raises Site::Process => {
         info::hints(info)?;
         port_name.ready("port_name")?;
-        set_port(port_name, &library().world.names()?.look_up(&service_name.text("service_name")?)?)
+        let service = service_name.text("service_name")?;
+        set_port(port_name, &library().world.look_up_name("MPI_Lookup_name", &service)?)
     }
 }
 

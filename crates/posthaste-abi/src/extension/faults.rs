@@ -24,6 +24,7 @@ use crate::layer::request::AtEnd;
 use crate::object::communicator::{self, Reserved};
 use crate::object::group;
 use crate::object::memory::base;
+use crate::object::window;
 use crate::request::completion;
 
 mpi_fn! {
@@ -105,9 +106,16 @@ mpi_fn! {
         let unfinished = Unfinished(Mutex::new(Some((old, shrinking, reserved))));
         completion::give_special(id, comm, Arc::new(unfinished), request)
     }
-    /// Not implemented: a window ends with its communicator, and its epochs fail when they need somebody who is lost.
+    /// Ends whatever members wait for in a synchronisation of the window, and what they begin there later except `MPI_Win_free`, with
+    /// `MPIX_ERR_REVOKED`; not collective.
     fn MPIX_Win_revoke / PMPIX_Win_revoke(win: MPI_Win) raises win => {
-        Err(Error::unsupported("MPIX_Win_revoke"))
+        library().world.revoke_window(&window::find("win", win)?.window);
+        Ok(())
+    }
+    /// Whether this process has heard that the window is revoked.
+    fn MPIX_Win_is_revoked / PMPIX_Win_is_revoked(win: MPI_Win, flag: Out<c_int>) raises win => {
+        flag.ready("flag")?;
+        flag.set("flag", library().world.is_window_revoked(&window::find("win", win)?.window).into())
     }
     /// Not implemented, as files are not.
     fn MPIX_File_revoke / PMPIX_File_revoke(fh: MPI_File) raises crate::object::site::Site::File(fh) => {

@@ -58,8 +58,8 @@ impl Predefined {
     pub(crate) fn value(self) -> i32 {
         match self {
             Self::LargestTag => TAG_UB,
-            // All ranks are on one host and read its clock.
-            Self::ClockIsGlobal => 1,
+            // It counts from the start of a host: those of one read the same.
+            Self::ClockIsGlobal => i32::from(library().world.is_on_one_node()),
             Self::Host => PROC_NULL,
             Self::Io => ANY_SOURCE,
             Self::Program => library().world.application() as i32,

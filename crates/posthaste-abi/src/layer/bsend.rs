@@ -51,8 +51,9 @@ impl Owner {
     /// Who owns the buffer of a communicator that has none of its own.
     #[cold]
     #[inline(never)]
-    fn common(comm: &Comm) -> Self {
-        session_of(comm).map_or(Self::PROCESS, Self::session)
+    fn common(comm: &Comm, buffers: &BTreeMap<Self, Buffer>) -> Self {
+        let session = session_of(comm).map(Self::session);
+        session.filter(|session| buffers.contains_key(session)).unwrap_or(Self::PROCESS)
     }
 }
 
@@ -132,6 +133,8 @@ fn buffers() -> MutexGuard<'static, BTreeMap<Owner, Buffer>> {
 
 /// Attaches a buffer, by its exposed address; without one, messages are buffered automatically.
 pub(crate) fn attach(owner: Owner, base: Option<usize>, size: i64) -> Result<()> {
+    // Of automatic buffering it says nothing.
+    let size = if base.is_none() { 0 } else { size };
     let size = u64::try_from(size).map_err(|_| Error::invalid(ErrorClass::Arg, "size", size, "0 or more"))?;
     if base == Some(0) && size > 0 {
         return Err(Error::invalid(ErrorClass::Buffer, "buffer", "NULL", "the address of a buffer"));
@@ -216,7 +219,7 @@ pub(crate) fn send(comm: &Comm, dest: i32, tag: i32, data: &Segment) -> Result<(
     }
     let world = &library().world;
     let mut buffers = buffers();
-    let common = || if has_had_sessions() { Owner::common(comm) } else { Owner::PROCESS };
+    let common = || if has_had_sessions() { Owner::common(comm, &buffers) } else { Owner::PROCESS };
     let owner = Some(Owner::of(comm)).filter(|own| buffers.contains_key(own)).unwrap_or_else(common);
     let mut buffer = buffers.get_mut(&owner).ok_or_else(none_attached)?;
     if !buffer.messages.is_empty() {
@@ -293,7 +296,8 @@ impl Buffer {
                 break;
             }
             longest = longest.max(message.at.saturating_sub(at));
-            at = message.at + message.len;
+            // One without data may lie where another one begins.
+            at = at.max(message.at + message.len);
         }
         if at + len > self.size {
             return Err(self.full(len, longest.max(self.size - at)));

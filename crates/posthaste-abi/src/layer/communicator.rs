@@ -30,12 +30,7 @@ pub(crate) fn session_of(comm: &Comm) -> Option<usize> {
     comm.handler::<OfSession>().map(|of| of.0)
 }
 
-/// A context that this process allocates.
-pub(crate) fn allocate() -> Result<ContextId> {
-    library().world.allocate_context()
-}
-
-/// The same for a communicator that is made out of `parent`.
+/// A context that this process allocates, for a communicator that is made out of `parent`.
 pub(crate) fn allocate_from(parent: &Comm) -> impl FnOnce() -> Result<ContextId> {
     || library().world.allocate_context_from(parent)
 }
@@ -46,20 +41,14 @@ pub(crate) fn duplicate(comm: &Comm, info: Option<&Info>) -> Result<Option<Arc<C
     library().world.run(schedule)?;
     let made = library().world.finish(creation)?;
     if let Some(made) = &made {
-        adorn(made, comm, info)?;
+        adorn(made, info)?;
     }
     Ok(made)
 }
 
-/// Hints of a duplicate: the original's, or those that were given.
-pub(crate) fn adorn(made: &Comm, original: &Comm, info: Option<&Info>) -> Result<()> {
-    match info {
-        Some(info) => library().world.set_hints(made, info),
-        None => {
-            made.inherit_hints(original);
-            Ok(())
-        }
-    }
+/// A duplicate has the hints that were given, and none of the original (MPI-5.0 §7.4.2).
+pub(crate) fn adorn(made: &Comm, info: Option<&Info>) -> Result<()> {
+    info.map_or(Ok(()), |info| library().world.set_hints(made, info))
 }
 
 /// Gives a duplicate the attributes of its original. If a copy function refuses, it has none.

@@ -3,6 +3,7 @@
 //! What must stay true: no lock of this file is held while a function of the program runs.
 
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, RwLock};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -62,7 +63,24 @@ pub(crate) static FILE_NULL_HANDLER: RwLock<Handler> = RwLock::new(Handler::Retu
 static HANDLERS: Table<UserHandlerPlace> = Table::new(Kind::Errhandler);
 
 /// A handler in the table; objects that use it hold the handler itself.
-struct UserHandlerPlace(Arc<UserHandler>);
+struct UserHandlerPlace {
+    handler: Arc<UserHandler>,
+    /// How often the program has got the handle and not freed it; at 0 it goes.
+    held: AtomicUsize,
+}
+
+impl UserHandlerPlace {
+    /// Once more, unless it is going.
+    fn hold(&self) -> bool {
+        let more = |held: usize| (held > 0).then_some(held + 1);
+        self.held.fetch_update(Relaxed, Relaxed, more).is_ok()
+    }
+
+    /// Once less; whether nothing is left.
+    fn let_go(&self) -> bool {
+        self.held.fetch_update(Relaxed, Relaxed, |held| held.checked_sub(1)) == Ok(1)
+    }
+}
 
 fn predefined(handle: MPI_Errhandler) -> Option<Handler> {
     match handle {
@@ -75,13 +93,14 @@ fn predefined(handle: MPI_Errhandler) -> Option<Handler> {
 
 /// Gives an error handler of the program to it.
 pub(crate) fn store(function: Arc<UserHandler>) -> Result<MPI_Errhandler> {
-    HANDLERS.insert(Arc::new(UserHandlerPlace(function))).map(MPI_Errhandler::numbered)
+    let place = UserHandlerPlace { handler: function, held: AtomicUsize::new(1) };
+    HANDLERS.insert(Arc::new(place)).map(MPI_Errhandler::numbered)
 }
 
-/// The program frees a handle.
+/// The program frees a handle, as often as it got it: MPI_Comm_get_errhandler behaves as if it made a new one (MPI-5.0 §9.3).
 pub(crate) fn free(handle: MPI_Errhandler) -> Result<()> {
     // MPI_Comm_get_errhandler may have given a predefined one, and the program must free what it got.
-    if predefined(handle).is_none() {
+    if predefined(handle).is_none() && HANDLERS.get("errhandler", handle.number())?.let_go() {
         HANDLERS.remove("errhandler", handle.number())?;
     }
     Ok(())
@@ -99,7 +118,7 @@ fn find(handle: MPI_Errhandler) -> Result<Handler> {
     match predefined(handle) {
         Some(handler) => Ok(handler),
         None => match HANDLERS.peek(handle.number()) {
-            Some(place) => Ok(Handler::User(place.0.clone())),
+            Some(place) => Ok(Handler::User(place.handler.clone())),
             None => Err(invalid(Kind::Errhandler, "errhandler", handle.number())),
         },
     }
@@ -122,14 +141,15 @@ fn suits(handle: MPI_Errhandler, handler: &Handler, kind: Kind) -> Result<()> {
     Err(Error::invalid(ErrorClass::Errhandler, "errhandler", got, expected))
 }
 
-/// A handle for an error handler; of a program's one a new handle, which the program has to free.
+/// A handle for an error handler; that of a program's one has to be freed once more.
 pub(crate) fn handle_of(handler: Handler) -> Result<MPI_Errhandler> {
     match handler {
         Handler::Fatal => Ok(MPI_ERRORS_ARE_FATAL),
         Handler::Abort => Ok(MPI_ERRORS_ABORT),
         Handler::Return => Ok(MPI_ERRORS_RETURN),
         Handler::User(function) => {
-            if let Some(known) = HANDLERS.find(|place| Arc::ptr_eq(&place.0, &function)) {
+            if let Some(known) = HANDLERS.find(|place| Arc::ptr_eq(&place.handler, &function) && place.hold())
+            {
                 return Ok(MPI_Errhandler::numbered(known));
             }
             store(function)

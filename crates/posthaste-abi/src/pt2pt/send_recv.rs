@@ -12,7 +12,7 @@ use posthaste_core::datatype::Segment;
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::ids::{RequestId, TAG_UB};
 use posthaste_core::pt2pt::matching::Unexpected;
-use posthaste_core::pt2pt::probe;
+use posthaste_core::pt2pt::{probe, recv as receiving};
 use posthaste_core::request::Status;
 use posthaste_core::wire::Mode;
 use posthaste_core::world::World;
@@ -669,7 +669,11 @@ fn isendrecv(
     // The receive, the send, and the request that stands for both: all of them or nothing.
     world.vci_of(&comm).engine.requests.ensure_room_for(3)?;
     let receive = world.irecv(&comm, source_in(from.0), tag_in(from.1), recv)?;
-    let send = world.isend(&comm, to.0, to.1, send, Mode::Standard)?;
+    let send = world.isend(&comm, to.0, to.1, send, Mode::Standard).inspect_err(|_| {
+        receiving::cancel(&mut world.vci_of(&comm).engine, receive);
+        // What became of it nobody asks.
+        let _ = world.wait(receive);
+    })?;
     persistent::give_both((send, receive), sent, &comm, site, request)
 }
 

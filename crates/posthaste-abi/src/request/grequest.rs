@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::request::{Request, State, Status, complete};
@@ -28,9 +28,14 @@ struct Generalised {
     free: MPI_Grequest_free_function,
     cancel: MPI_Grequest_cancel_function,
     state: AtomicPtr<c_void>,
-    /// The program let it go before it was complete: its end is the last that is heard of it.
-    orphaned: AtomicBool,
+    /// Which of [`FREED`] and [`COMPLETE`] it is: whichever comes last lets it go.
+    ends: AtomicU8,
 }
+
+/// The program does not want to hear of it again.
+const FREED: u8 = 1;
+/// The program has completed it.
+const COMPLETE: u8 = 2;
 
 impl AtEnd for Generalised {
     fn completed(&self, status: &mut Status) -> Result<()> {
@@ -57,8 +62,11 @@ impl AtEnd for Generalised {
     }
 
     fn freed(&self) -> Result<bool> {
-        self.orphaned.store(true, Ordering::Release);
-        Ok(false)
+        let is_last = self.ends.fetch_or(FREED, Ordering::AcqRel) & COMPLETE != 0;
+        if is_last {
+            self.release()?;
+        }
+        Ok(is_last)
     }
 }
 
@@ -92,8 +100,8 @@ pub(crate) fn start(
     request.ready("request")?;
     let id = library().world.vci().engine.requests.insert(Request::new(State::External))?;
     let state = AtomicPtr::new(state);
-    let orphaned = AtomicBool::new(false);
-    let at_end = Arc::new(Generalised { query, free, cancel, state, orphaned });
+    let ends = AtomicU8::new(0);
+    let at_end = Arc::new(Generalised { query, free, cancel, state, ends });
     ALL.insert(id.slot, &at_end);
     completion::give_special(id, MPI_COMM_SELF, at_end, request)
 }
@@ -114,7 +122,7 @@ pub(crate) fn complete(request: MPI_Request) -> Result<()> {
     let engine = &mut vci.engine;
     complete::complete(&mut engine.requests, &mut engine.finished, id, Status::EMPTY);
     drop(vci);
-    if generalised.orphaned.load(Ordering::Acquire) {
+    if generalised.ends.fetch_or(COMPLETE, Ordering::AcqRel) & FREED != 0 {
         request::forget(id);
         generalised.release()?;
     }

@@ -322,7 +322,8 @@ fn operation(handle: MPI_Op) -> Result<(Op, Predefined)> {
 /// The type of an element that can be compared (MPI-5.0 §12.3.4).
 fn swappable(handle: MPI_Datatype) -> Result<&'static Builtin> {
     let datatype = datatype::committed("datatype", handle)?;
-    match datatype.builtin().filter(|builtin| short::is_comparable(builtin)) {
+    match datatype.builtin().or_else(|| datatype.stands_for()).filter(|builtin| short::is_comparable(builtin))
+    {
         Some(element) => Ok(element),
         None => {
             let expected = "a predefined integer, logical or byte type";

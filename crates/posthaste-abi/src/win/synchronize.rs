@@ -115,8 +115,9 @@ mpi_fn! {
     }
     /// MPI-5.0 §12.5.4
     fn MPI_Win_sync / PMPI_Win_sync(win: MPI_Win) raises win => {
-        window::find("win", win)?;
-        library().world.sync_window();
+        let found = window::find("win", win)?;
+        found.window.check_revoked()?;
+        library().world.sync_window(&found.window);
         Ok(())
     }
 }

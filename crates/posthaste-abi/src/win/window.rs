@@ -13,6 +13,7 @@ use crate::abi::constants::{MPI_IN_PLACE, MPI_MAX_OBJECT_NAME, MPI_WIN_NULL};
 use crate::abi::pointer::{In, Out};
 use crate::abi::types::{MPI_Aint, MPI_Comm, MPI_Group, MPI_Info, MPI_Win};
 use crate::call::mpi_fn;
+use crate::failure;
 use crate::layer::attribute::KEYVALS;
 use crate::layer::communicator::session_of;
 use crate::layer::library::library;
@@ -97,6 +98,11 @@ mpi_fn! {
         found.window.check_free()?;
         found.window.attributes().delete_all(&KEYVALS, handle.number()).map_err(attribute::refused)?;
         let outcome = library().world.free_window(&found.window);
+        // A window that is revoked is freed by each member alone, and that is in order.
+        let outcome = outcome.or_else(|why| if why.class() == ErrorClass::Revoked { Ok(()) } else { Err(why) });
+        if outcome.is_err() {
+            failure::of_freed_window(found.handler());
+        }
         window::remove(handle)?;
         win.set("win", MPI_WIN_NULL)?;
         outcome

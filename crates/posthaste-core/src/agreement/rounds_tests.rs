@@ -1,5 +1,10 @@
 //! How long an agreement takes: rounds, in each of which a process takes all that has come and sends one message. A loss is known to one
 //! process at first, which may be anywhere; nobody else hears of it but by being told.
+//! All of a million take minutes:
+//!
+//! ```sh
+//! cargo test --release -p posthaste-core --lib -- --ignored --nocapture a_million
+//! ```
 
 use std::collections::VecDeque;
 
@@ -87,5 +92,32 @@ fn a_loss_is_told_to_all_and_agreed_on_in_a_multiple_of_the_logarithm() {
         assert!(told <= 2 * log, "{n} ranks: all know of a loss after {told} rounds");
         assert!(agreed <= 4 * log, "{n} ranks: all have agreed after {agreed} rounds");
         assert!(sent <= 5 * n as usize, "{n} ranks: {sent} messages");
+    }
+}
+
+/// All of a million, each with its state: nobody lost; the root, of which the farthest one knows; the one with half of all below it.
+#[test]
+#[ignore = "takes minutes; see the top of the file"]
+fn a_million_agree_and_hear_of_a_loss_in_a_multiple_of_the_logarithm() {
+    const N: u32 = 1_000_000;
+    let log = N.ilog2() as usize + 1;
+    assert!(size_of::<Agreement>() <= 256, "{} bytes for each agreement", size_of::<Agreement>());
+    let mut rounds = Rounds::begin(N, None, 0);
+    let agreed = rounds.until(None, |part| part.decision().is_some());
+    println!("nobody lost: all have agreed after {agreed} rounds");
+    assert!(agreed <= 2 * log);
+    assert_eq!(rounds.sent, 2 * (N as usize - 1));
+    drop(rounds);
+    for (lost, knows) in [(0, N - 1), (N / 2, 1)] {
+        let mut rounds = Rounds::begin(N, Some(lost), knows);
+        let told = rounds.until(Some(lost), |part| part.lost.contains(&lost));
+        let agreed = told + rounds.until(Some(lost), |part| part.decision().is_some());
+        let most = rounds.parts.iter().map(|part| part.heard.len()).max();
+        println!(
+            "{lost} lost: all know after {told} rounds, have agreed after {agreed}; {} messages",
+            rounds.sent
+        );
+        assert!(told <= 2 * log && agreed <= 4 * log, "{lost}: told in {told} rounds, agreed in {agreed}");
+        assert!(rounds.sent <= 5 * N as usize && most <= Some(log), "{} messages, {most:?}", rounds.sent);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::coll::choose::{self, Allgather};
 use crate::coll::label::Function;
+use crate::coll::levels::Levels;
 use crate::coll::plan::{Blocks, Draft, Operand};
 use crate::coll::{Schedule, Team, bcast, gather};
 use crate::datatype::Segment;
@@ -42,8 +43,15 @@ pub fn allgatherv(team: &Team, send: Option<Operand<'_>>, recv: Blocks<'_>) -> R
 pub(super) fn into(draft: &mut Draft<'_>, send: Option<Operand<'_>>, recv: Operand<'_>) {
     let (me, n) = (draft.me(), draft.n());
     let mine = recv.block(me);
+    if let Some(levels) =
+        Levels::of(draft.team, 0).filter(|levels| levels.are_for_all(draft) && levels.are_runs())
+    {
+        return levels.allgather(draft, send, recv);
+    }
     let oversubscribed = draft.team.is_oversubscribed();
-    match choose::allgather(n, recv.bytes(), oversubscribed) {
+    let way = choose::allgather(n, recv.bytes(), oversubscribed);
+    draft.going(way.number());
+    match way {
         Allgather::Tree(radix) => {
             // In place, an inner member's own block is in the common buffer; it leaves before the others arrive.
             let in_place = Operand { buf: recv.element(u64::from(me).wrapping_mul(recv.count)), ..recv };
@@ -65,17 +73,12 @@ pub(super) fn into(draft: &mut Draft<'_>, send: Option<Operand<'_>>, recv: Opera
 }
 
 /// Everybody sends its block to everybody.
-fn direct(draft: &mut Draft<'_>, mine: &Segment, block: impl Fn(u32) -> Segment) {
-    let (me, n) = (draft.me(), draft.n());
-    let mine = draft.for_several(mine.clone(), n as usize - 1);
-    for distance in 1..n {
-        let from = (me + n - distance) % n;
-        draft.send((me + distance) % n, mine.clone());
+pub(super) fn direct(draft: &mut Draft<'_>, mine: &Segment, block: impl Fn(u32) -> Segment) {
+    let mine = draft.for_several(mine.clone(), draft.n() as usize - 1);
+    draft.with_all_others(|draft, to, from| {
+        draft.send(to, mine.clone());
         draft.receive(from, block(from));
-        if distance % choose::exchange_window() == 0 {
-            draft.fence();
-        }
-    }
+    });
 }
 
 /// Everybody hands on what came last.

@@ -3,6 +3,7 @@
 use crate::buffer::{Base, UserBuf};
 use crate::coll::choose::{self, Alltoall};
 use crate::coll::label::Function;
+use crate::coll::levels::Levels;
 use crate::coll::plan::{Blocks, Draft, Operand, checks_types, described};
 use crate::coll::{Schedule, Team};
 use crate::datatype::{Datatype, Segment};
@@ -44,6 +45,14 @@ impl<'a> TypedBlocks<'a> {
 /// A datatype that cannot be built of the blocks.
 pub fn alltoall(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
     let n = team.size() as u32;
+    if !checks_types()
+        && let Some(levels) = Levels::of(team, 0)
+        && levels.gather_blocks_of(recv.bytes())
+    {
+        let mut draft = Draft::new(team, Function::Alltoall, 12);
+        levels.alltoall(&mut draft, send, recv)?;
+        return Ok(draft.done());
+    }
     // Types are compared only where messages go straight between memory of the program.
     if choose::alltoall(n, recv.bytes(), team.is_oversubscribed()) == Alltoall::ThroughOne && !checks_types()
     {
@@ -110,14 +119,10 @@ pub(super) fn exchange(
         Ok(send) => send(rank),
         Err(copies) => copies[rank as usize].clone(),
     };
-    for distance in 1..n {
-        let (to, from) = ((me + distance) % n, (me + n - distance) % n);
+    draft.with_all_others(|draft, to, from| {
         draft.send(to, outgoing(to));
         draft.receive(from, recv(from));
-        if distance % choose::exchange_window() == 0 {
-            draft.fence();
-        }
-    }
+    });
     draft.done()
 }
 
@@ -126,6 +131,7 @@ pub(super) fn exchange(
 fn through_one(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
     let n = team.size() as u32;
     let mut draft = Draft::new(team, Function::Alltoall, 2 * n as usize + 3);
+    draft.going(1); // the other way is that of all exchanges
     let (own, all) = (send.unwrap_or(recv).blocks(0, n), recv.blocks(0, n));
     if draft.me() > 0 {
         draft.send(0, own);

@@ -3,12 +3,17 @@
 use crate::buffer::UserBuf;
 use crate::coll::choose::{self, Barrier};
 use crate::coll::label::Function;
+use crate::coll::levels::Levels;
 use crate::coll::plan::Draft;
-use crate::coll::{Schedule, Team, tree};
+use crate::coll::tree::{self, Node};
+use crate::coll::{Schedule, Team};
 use crate::datatype::Segment;
 
 /// Nobody leaves before everybody has come.
 pub fn barrier(team: &Team) -> Schedule {
+    if let Some(levels) = Levels::of(team, 0) {
+        return levels.barrier(team);
+    }
     let n = team.size() as u32;
     match choose::barrier(n, team.is_oversubscribed()) {
         Barrier::Dissemination => {
@@ -17,22 +22,37 @@ pub fn barrier(team: &Team) -> Schedule {
             draft.done()
         }
         Barrier::Tree(radix) => {
-            let nothing = || Segment::contiguous(UserBuf::none(), 0);
             let node = tree::place(team.rank() as u32, n, radix);
             let mut draft = Draft::new(team, Function::Barrier, 2 * node.children.len() + 4);
-            for (child, _) in &node.children {
-                draft.receive(*child, nothing());
-            }
-            draft.fence();
-            if let Some(parent) = node.parent {
-                draft.send(parent, nothing());
-                draft.receive(parent, nothing());
-                draft.fence();
-            }
-            for (child, _) in node.children.iter().rev() {
-                draft.send(*child, nothing());
-            }
+            come(&mut draft, &node);
+            go(&mut draft, &node);
             draft.done()
         }
     }
+}
+
+/// Up a tree: all from here on have come, and the one above hears of it.
+pub(super) fn come(draft: &mut Draft<'_>, node: &Node) {
+    for (child, _) in &node.children {
+        draft.receive(*child, nothing());
+    }
+    draft.fence();
+    if let Some(parent) = node.parent {
+        draft.send(parent, nothing());
+    }
+}
+
+/// Down it: those below may go.
+pub(super) fn go(draft: &mut Draft<'_>, node: &Node) {
+    if let Some(parent) = node.parent {
+        draft.receive(parent, nothing());
+        draft.fence();
+    }
+    for (child, _) in node.children.iter().rev() {
+        draft.send(*child, nothing());
+    }
+}
+
+fn nothing() -> Segment {
+    Segment::contiguous(UserBuf::none(), 0)
 }

@@ -2,6 +2,7 @@
 
 use crate::coll::choose::{self, Bcast};
 use crate::coll::label::Function;
+use crate::coll::levels::Levels;
 use crate::coll::plan::{Draft, Operand, split};
 use crate::coll::{Schedule, Team, tree};
 use crate::datatype::Segment;
@@ -16,36 +17,71 @@ pub fn bcast(team: &Team, data: Operand<'_>, root: i32) -> Result<Schedule> {
     let n = team.size() as u32;
     let mut draft = Draft::new(team, Function::Bcast, 8);
     draft.rooted(root);
-    if n > 1 {
-        match choose::bcast(n, data.bytes(), team.is_oversubscribed()) {
-            Bcast::Tree(radix) => by_tree(&mut draft, &data.all(), root, radix),
-            Bcast::Blocks => by_blocks(&mut draft, &data, root),
-        }
+    if let Some(levels) = Levels::of(team, root) {
+        levels.bcast(&mut draft, &data);
+    } else if n > 1 {
+        draft.going(choose::bcast(n, data.bytes(), team.is_oversubscribed()).number());
+        down(&mut draft, &data, root, team.is_oversubscribed());
     }
     Ok(draft.done())
+}
+
+/// The way for so many members.
+pub(super) fn down(draft: &mut Draft<'_>, data: &Operand<'_>, root: u32, oversubscribed: bool) {
+    match choose::bcast(draft.n(), data.bytes(), oversubscribed) {
+        Bcast::Tree(radix) => by_tree(draft, &data.all(), root, radix),
+        Bcast::Blocks => {
+            draft.fence();
+            by_blocks(draft, data, root);
+        }
+    }
+}
+
+/// The neighbors of a member in a tree, by their ranks in the team.
+#[derive(Default)]
+pub(super) struct Shape {
+    parent: Option<u32>,
+    /// Those with the longest way to go first.
+    children: Vec<u32>,
+}
+
+impl Shape {
+    /// Those in a tree of this radix, which stands on `root`, among the members that are counted now; besides those it has.
+    pub(super) fn add(&mut self, draft: &Draft<'_>, root: u32, radix: u32) {
+        let n = draft.n();
+        let node = tree::place((draft.me() + n - root) % n, n, radix);
+        let rank = |member: u32| draft.rank((member + root) % n);
+        self.parent = node.parent.map(rank).or(self.parent);
+        // The largest subtree has the longest way.
+        self.children.extend(node.children.iter().rev().map(|(child, _)| rank(*child)));
+    }
 }
 
 /// Down a tree. What was planned before need not be over: the data comes when the root has it. Long data that has several levels to go
 /// comes in pieces, and while one comes those before it go on. Nothing is received after that, for who gets fewer pieces than it
 /// expects stops receiving.
 pub(super) fn by_tree(draft: &mut Draft<'_>, data: &Segment, root: u32, radix: u32) {
-    let n = draft.n();
-    let node = tree::place((draft.me() + n - root) % n, n, radix);
+    let mut shape = Shape::default();
+    shape.add(draft, root, radix);
+    by_shape(draft, data, &shape, choose::may_come_in_pieces(draft.n(), radix));
+}
+
+/// The same down any tree; `is_cut`: in pieces.
+pub(super) fn by_shape(draft: &mut Draft<'_>, data: &Segment, shape: &Shape, is_cut: bool) {
+    let Shape { parent, children } = shape;
     draft.fence();
-    let is_cut = choose::may_come_in_pieces(n, radix);
     for piece in pieces(data, if is_cut { choose::pieces(data.len()) } else { 1 }) {
-        if let Some(parent) = node.parent {
-            draft.receive((parent + root) % n, piece.clone());
+        if let Some(parent) = parent {
+            draft.receive_of(*parent, piece.clone());
         }
         if is_cut {
             draft.turn_behind_piece()
         } else {
             draft.turn()
         }
-        let piece = draft.for_several(piece, node.children.len());
-        // The largest subtree has the longest way.
-        for (child, _) in node.children.iter().rev() {
-            draft.send((child + root) % n, piece.clone());
+        let piece = draft.for_several(piece, children.len());
+        for child in children {
+            draft.send_of(*child, piece.clone());
         }
     }
 }
@@ -70,7 +106,7 @@ fn pieces(data: &Segment, count: u64) -> impl Iterator<Item = Segment> + '_ {
 }
 
 /// The root cuts the packed data into a block for every other member; they exchange their blocks.
-fn by_blocks(draft: &mut Draft<'_>, data: &Operand<'_>, root: u32) {
+pub(super) fn by_blocks(draft: &mut Draft<'_>, data: &Operand<'_>, root: u32) {
     let (n, bytes) = (draft.n(), data.bytes());
     let me = (draft.me() + n - root) % n;
     let whole = data.all();

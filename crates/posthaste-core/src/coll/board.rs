@@ -5,7 +5,7 @@
 //! peers (`Protocol::Shared`), so nobody else has to know of it, and where the peers cannot reach it they go another way.
 //!
 //! What must stay true: a board goes back when the plan that names it is over, when all have copied; boards that nobody uses take no
-//! more than [`KEPT`] bytes of a process.
+//! more than [`KEPT`] bytes of a process. So a plan that is started again and again has boards only while it runs ([`Absent`]).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -26,6 +26,8 @@ pub struct Boards {
     heap: Arc<Heap>,
     /// Shortest data that goes on a board.
     limit: u64,
+    /// Shortest message that is copied out of there: of shorter ones a board would be a copy more.
+    shortest_message: u64,
     free: Mutex<Vec<Block>>,
 }
 
@@ -36,17 +38,69 @@ pub(super) struct Board {
     home: Arc<Boards>,
 }
 
+/// A board that a plan has named and that has gone back since.
+#[derive(Debug)]
+pub(super) struct Absent {
+    home: Arc<Boards>,
+    base: UserBuf,
+    len: usize,
+}
+
+impl Absent {
+    /// A board in its place, if there is memory.
+    pub(super) fn again(&self) -> Option<Board> {
+        self.home.take(self.len as u64)
+    }
+
+    /// How long it was.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// What lay there lies at the same place behind `base` now.
+    pub(super) fn moved(&self, there: &Segment, base: UserBuf) -> Option<Segment> {
+        let (at, len) = there.contiguous_rest()?;
+        let distance =
+            at.address().checked_sub(self.base.address()).filter(|distance| *distance < self.len)?;
+        Some(Segment::contiguous(base.offset(distance as isize), len))
+    }
+}
+
 impl Boards {
-    /// Boards in memory that this process shares with its peers, for data of at least `limit` bytes.
-    pub fn new(heap: Arc<Heap>, limit: usize) -> Arc<Self> {
-        Arc::new(Self { heap, limit: limit as u64, free: Mutex::default() })
+    /// Most bytes on one board.
+    pub const LONGEST: usize = choose::LONGEST_BOARD as usize;
+
+    /// Boards in memory that this process shares with its peers, who copy messages of at least `shortest_message` bytes out of it; what
+    /// goes to several has at least `limit` bytes there, and what few combine half as many.
+    pub fn new(heap: Arc<Heap>, limit: usize, shortest_message: usize) -> Arc<Self> {
+        let (limit, shortest_message) = (limit as u64, shortest_message as u64);
+        Arc::new(Self { heap, limit, shortest_message, free: Mutex::default() })
     }
 
     /// A board for so many bytes that go to so many members, if it is worth it and there is memory.
-    pub(super) fn take(self: &Arc<Self>, bytes: u64, members: usize) -> Option<Board> {
-        if bytes < self.limit || !choose::is_for_a_board(bytes, members) {
-            return None;
+    pub(super) fn for_several(self: &Arc<Self>, bytes: u64, members: usize) -> Option<Board> {
+        let is_worth_it =
+            bytes >= self.limit.max(self.shortest_message) && choose::is_for_a_board(bytes, members);
+        if is_worth_it { self.take(bytes) } else { None }
+    }
+
+    /// A board for so many bytes that go away in messages of these lengths, each to who combines it, if it is worth it and there is memory.
+    pub(super) fn for_combining(
+        self: &Arc<Self>,
+        bytes: u64,
+        messages: impl Iterator<Item = u64>,
+    ) -> Option<Board> {
+        let (mut all, mut direct) = (0u64, 0u64);
+        for message in messages {
+            all = all.saturating_add(message);
+            direct = direct.saturating_add(if message >= self.shortest_message { message } else { 0 });
         }
+        let is_worth_it = bytes >= self.limit.div_ceil(2) && direct > 0 && direct >= all - direct;
+        if is_worth_it { self.take(bytes) } else { None }
+    }
+
+    /// A board, if there is memory.
+    fn take(self: &Arc<Self>, bytes: u64) -> Option<Board> {
         let len = (bytes as usize).next_power_of_two().max(LEAST);
         let kept = {
             let mut free = self.free();
@@ -77,6 +131,12 @@ impl Board {
     pub(super) fn base(&self) -> UserBuf {
         self.block.as_ref().map_or(UserBuf::none(), UserBuf::block)
     }
+
+    /// Goes back, until the plan that names it runs again.
+    pub(super) fn leave(self) -> Absent {
+        let len = self.block.as_ref().map_or(0, Block::len);
+        Absent { home: self.home.clone(), base: self.base(), len }
+    }
 }
 
 impl Drop for Board {
@@ -94,31 +154,150 @@ mod tests {
     use posthaste_os::node::Node;
 
     use super::*;
-    use crate::coll::schedule::Step;
-    use crate::coll::{self, Operand, Team};
+    use crate::coll::steps::Step;
+    use crate::coll::{self, Operand, Reduced, Team};
     use crate::datatype::Datatype;
     use crate::group::Group;
     use crate::ids::ContextId;
+    use crate::op::{Op, Predefined};
 
     fn boards(limit: usize) -> Arc<Boards> {
-        Boards::new(Heap::new(&Node::create(1).unwrap(), 0), limit)
+        Boards::new(Heap::new(&Node::create(1).unwrap(), 0), limit, 16 << 10)
     }
 
     #[test]
     fn a_board_is_used_again_and_few_are_kept() {
-        let boards = boards(100);
-        assert!(boards.take(99, 7).is_none() && boards.take(100, 2).is_none(), "not worth it");
-        assert!(boards.take((4 << 20) + 1, 7).is_none(), "too long");
-        let first = boards.take(100, 3).unwrap();
+        let boards = Boards::new(Heap::new(&Node::create(1).unwrap(), 0), 100, 0);
+        assert!(boards.for_several(99, 7).is_none() && boards.for_several(100, 2).is_none(), "not worth it");
+        assert!(boards.for_several((4 << 20) + 1, 7).is_none(), "too long");
+        let first = boards.for_several(100, 3).unwrap();
         let base = first.base();
-        assert_ne!(boards.take(100, 3).unwrap().base(), base, "it is in use");
+        assert_ne!(boards.for_several(100, 3).unwrap().base(), base, "it is in use");
         drop(first);
-        let again = [boards.take(65536, 3).unwrap(), boards.take(65536, 3).unwrap()];
+        let again = [boards.for_several(65536, 3).unwrap(), boards.for_several(65536, 3).unwrap()];
         assert!(again.iter().any(|board| board.base() == base), "it is free again");
         assert!(boards.have(&Segment::contiguous(base, 65536)));
-        drop((0..5).map(|_| boards.take(3 << 20, 3).unwrap()).collect::<Vec<_>>());
+        drop((0..5).map(|_| boards.for_several(3 << 20, 3).unwrap()).collect::<Vec<_>>());
         drop(again);
         assert_eq!(boards.free().iter().map(Block::len).sum::<usize>(), KEPT);
+    }
+
+    #[test]
+    fn boards_are_for_what_is_copied_out_of_them() {
+        let boards = |limit| Boards::new(Heap::new(&Node::create(1).unwrap(), 0), limit, 16 << 10);
+        let kib = |messages: &[u64]| messages.iter().map(|kib| kib << 10).collect::<Vec<_>>();
+        let combines = |limit: usize, messages: &[u64]| {
+            let messages = kib(messages);
+            let bytes = messages.iter().sum();
+            boards(limit << 10).for_combining(bytes, messages.into_iter()).is_some()
+        };
+        for (limit, messages, expected) in [
+            (32, &[16, 0][..], true),
+            (32, &[15, 15, 15], false),
+            (32, &[64, 15, 15], true),
+            (32, &[16, 15, 15], false),
+            (0, &[8; 16], false),
+            (0, &[], false),
+            (256, &[100], false),
+            (256, &[128], true),
+        ] {
+            assert_eq!(combines(limit, messages), expected, "limit {limit}, {messages:?} KiB");
+        }
+        assert!(
+            boards(1).for_several((16 << 10) - 1, 7).is_none()
+                && boards(1).for_several(16 << 10, 7).is_some()
+        );
+    }
+
+    /// Every member combines its block: of short ones a board would be a copy more.
+    #[test]
+    fn reductions_that_scatter_short_blocks_use_no_board() {
+        let [own, sum] = [(); 2].map(|()| crate::buffer::OwnedBuf::new(1 << 20));
+        let word = Datatype::of::<u64>();
+        let boards = boards(32 << 10);
+        for (block, expected) in [(4 << 10, 0), (16 << 10, 1), (64 << 10, 1)] {
+            let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, 16)), 3, true);
+            team.is_crowd(2, Some(&boards));
+            let reduced = Reduced::new(Some(own.user_buf()), sum.user_buf(), block / 8, &word);
+            let schedule = coll::reduce_scatter_block(&team, reduced, &Op::from(Predefined::Sum)).unwrap();
+            assert_eq!(schedule.0.boards.len(), expected, "blocks of {block} bytes");
+        }
+    }
+
+    /// A persistent operation has boards only while it runs.
+    #[test]
+    fn what_is_started_again_and_again_keeps_no_board() {
+        let [own, sum] = [(); 2].map(|()| crate::buffer::OwnedBuf::new(4 << 20));
+        let word = Datatype::of::<u64>();
+        let boards = boards(32 << 10);
+        let persistent: Vec<_> = (0..20)
+            .map(|_| {
+                let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, 8)), 3, true);
+                team.is_crowd(2, Some(&boards));
+                let reduced = Reduced::new(Some(own.user_buf()), sum.user_buf(), (4 << 20) / 8, &word);
+                coll::allreduce(&team, reduced, &Op::from(Predefined::Sum)).unwrap().repeated()
+            })
+            .collect();
+        assert!(
+            persistent.iter().all(|schedule| schedule.0.boards.is_empty() && schedule.0.absent.len() == 1)
+        );
+        let free = || boards.free().iter().map(Block::len).sum::<usize>();
+        assert!((1..=KEPT).contains(&free()));
+        let block = Block::new(Some(&boards.heap), 4 << 20).unwrap();
+        // What was on the board is where the new one is.
+        let taken = boards.take(4 << 20).unwrap();
+        let running = persistent[0].0.lent();
+        assert_ne!(running.boards[0].base(), taken.base());
+        let source = |plan: &coll::steps::Plan| {
+            let sent = plan.steps.iter().find_map(|step| match step {
+                Step::Send { segment, .. } => segment.contiguous_rest(),
+                _ => None,
+            });
+            sent.expect("something is sent").0
+        };
+        assert_eq!(source(&running), running.boards[0].base());
+        let copied = running.steps.iter().find_map(|step| match step {
+            Step::Copy { from, to } => Some((from.contiguous_rest()?.0, to.contiguous_rest()?)),
+            _ => None,
+        });
+        assert_eq!(copied, Some((own.user_buf(), (running.boards[0].base(), 4 << 20))));
+        drop((running, taken, block));
+        assert!(free() <= KEPT);
+    }
+
+    #[test]
+    fn few_combine_what_lies_on_boards() {
+        let [own, sum] = [(); 2].map(|()| crate::buffer::OwnedBuf::new(1 << 20));
+        let word = Datatype::of::<u64>();
+        let boards = boards(32 << 10);
+        // What a rank copies, where from; to whom it sends from elsewhere than its own memory.
+        let look = |n: u32, rank: u32, bytes: u64| {
+            let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, n)), rank, true);
+            team.is_crowd(2, Some(&boards));
+            let reduced = Reduced::new(Some(own.user_buf()), sum.user_buf(), bytes / 8, &word);
+            let schedule = coll::allreduce(&team, reduced, &Op::from(Predefined::Sum)).unwrap();
+            let base = |segment: &Segment| segment.contiguous_rest().map(|(base, _)| base);
+            let steps = schedule.0.steps.iter();
+            let copied: Vec<_> = steps
+                .clone()
+                .filter_map(|step| if let Step::Copy { from, .. } = step { base(from) } else { None })
+                .collect();
+            let is_own = |at: Option<UserBuf>| at == Some(own.user_buf());
+            let sent: Vec<u32> = steps
+                .filter_map(|step| match step {
+                    Step::Send { to, segment } if !is_own(base(segment)) => Some(to.0),
+                    _ => None,
+                })
+                .collect();
+            (copied, sent)
+        };
+        let [own, sum] = [&own, &sum].map(|buf| buf.user_buf());
+        assert_eq!(look(8, 0, 64 << 10), (vec![sum], (1..8).collect()), "it owns all, and gives it to all");
+        assert_eq!(look(8, 3, 64 << 10), (vec![own], vec![0]), "it owns nothing");
+        assert_eq!(look(8, 3, 1 << 20), (vec![own], vec![0, 1]));
+        assert_eq!(look(8, 3, 16 << 10), (vec![], vec![]), "up a tree");
+        assert_eq!(look(4, 3, 32 << 10).0, vec![], "the bounce buffers hold it");
+        assert_eq!(look(16, 3, 16 << 10), (vec![own], vec![0]), "they do not");
     }
 
     #[test]
@@ -127,7 +306,7 @@ mod tests {
         let byte = Datatype::of::<u8>();
         let steps = |n, count, boards: Option<&Arc<Boards>>| {
             let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, n)), 0, true);
-            boards.into_iter().for_each(|boards| team.share_boards(boards));
+            team.is_crowd(2, boards);
             let schedule = coll::bcast(&team, Operand::new(data.user_buf(), count, &byte), 0).unwrap();
             let copies = |step: &&Step| matches!(step, Step::Copy { .. });
             let leaves_from = |step: &Step| match step {

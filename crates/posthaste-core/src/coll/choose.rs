@@ -1,7 +1,8 @@
 //! Which algorithm a collective operation takes: pure functions and their tables.
 //!
 //! What must stay true: every member comes to the same choice, so a choice depends only on what is the same everywhere:
-//! the size of the team, the bytes of the message, and whether CPUs are shared.
+//! the size of the team, the bytes of the message, whether CPUs are shared, and how many there are where all members share those of one
+//! host. What depends on the bytes goes into the label of the messages ([`label`](super::label)): members may say different counts.
 
 /// Members that one member serves in one round where CPUs are shared: a leaf then runs once in an operation, and
 /// only teams larger than this have more than one level.
@@ -19,8 +20,16 @@ const ON_ARRIVAL: u64 = 1 << 10;
 /// Pieces in which long data goes down a tree of several levels, in bytes: each fits into a bounce buffer. No round number: data that is
 /// a multiple of it takes a message more.
 pub(super) const PIECE: u64 = (32 << 10) - 64;
+/// Where all share the CPUs of one host: members so few that the bounce buffers of each hold what all others send it, and bytes of all
+/// operands from which on those of more members are long.
+const FEW: u32 = 6;
+const MUCH: u64 = 256 << 10;
+/// Bytes for which one member there combines the operands of all, where there are [few](Cpus::are_for_few) for each CPU and where there
+/// are more; the result goes to all, or to the root.
+const OWNED_FOR_ALL: [u64; 2] = [16 << 10, 64 << 10];
+const OWNED_FOR_ROOT: [u64; 2] = [1, 256 << 10];
 /// Longest data that goes on a board, and fewest members that copy it from there.
-const LONGEST_BOARD: u64 = 4 << 20;
+pub(super) const LONGEST_BOARD: u64 = 4 << 20;
 const BOARD_MEMBERS: usize = 3;
 /// Block length from which on each block of an allgather takes the direct way.
 const DIRECT_BLOCK: u64 = 4 << 10;
@@ -28,8 +37,28 @@ const DIRECT_BLOCK: u64 = 4 << 10;
 const CROWDED_DIRECT: u32 = 8;
 /// Most bytes of all members' blocks that go through one member: messages take more time than their bytes, up to about 1 KiB each.
 const THROUGH_ONE: u64 = 64 << 10;
+/// Most bytes that all members of a node have for those of another one, where they go in one message.
+const COMBINED: u64 = 32 << 10;
 /// Most members that all talk to all at once.
 const DIRECT_MEMBERS: u32 = 32;
+
+/// Who shares CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cpus {
+    /// Each member has its own.
+    Own,
+    /// Some members share some.
+    Shared,
+    /// All members share so many of one host.
+    OneHost(u32),
+}
+
+impl Cpus {
+    /// Whether so many members are no more than two on each of the CPUs that they share.
+    fn are_for_few(self, n: u32) -> bool {
+        if let Self::OneHost(cpus) = self { n <= cpus.saturating_mul(2) } else { true }
+    }
+}
 
 /// Ways of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +83,8 @@ pub(super) enum Bcast {
 pub(super) enum Reduce {
     /// Up a tree of this radix.
     Tree(u32),
-    /// Everybody combines a block and gives it to the root.
-    Blocks,
+    /// So many members combine a block each and give it to the root, which is one of them.
+    Blocks(u32),
 }
 
 /// Ways of a reduction to all.
@@ -65,8 +94,8 @@ pub(super) enum Allreduce {
     Tree(u32),
     /// Pairs at growing distance exchange what they have.
     Doubling,
-    /// Everybody combines a block and gives it to everybody.
-    Blocks,
+    /// So many members combine a block each and give it to everybody.
+    Blocks(u32),
 }
 
 /// Ways of a gather to all.
@@ -91,6 +120,46 @@ pub(super) enum Alltoall {
     ThroughOne,
 }
 
+/// Whether blocks that all send to all go through the leaders of nodes with so many members each: where a message takes longer than their
+/// bytes.
+pub(super) fn alltoall_goes_through_leaders(members: u32, block: u64) -> bool {
+    let members = u64::from(members);
+    block.saturating_mul(members).saturating_mul(members) <= COMBINED
+}
+
+impl Bcast {
+    /// Its number among the ways of a broadcast, for the label of its messages.
+    pub(super) fn number(self) -> u32 {
+        if let Self::Blocks = self { 1 } else { 0 }
+    }
+}
+
+impl Reduce {
+    /// The same of a reduction.
+    pub(super) fn number(self) -> u32 {
+        if let Self::Blocks(owners) = self { owners } else { 0 }
+    }
+}
+
+impl Allreduce {
+    /// The same of a reduction to all. Trees and pairs are never chosen for the same members.
+    pub(super) fn number(self) -> u32 {
+        if let Self::Blocks(owners) = self { owners } else { 0 }
+    }
+}
+
+impl Allgather {
+    /// The same of a gather to all.
+    pub(super) fn number(self) -> u32 {
+        match self {
+            Self::Tree(_) => 0,
+            Self::Dissemination => 1,
+            Self::Direct => 2,
+            Self::Ring => 3,
+        }
+    }
+}
+
 /// Radix of a tree in which data is only moved, not combined: copies at inner members cost more than messages.
 pub(super) fn moving_radix() -> u32 {
     CROWDED_RADIX
@@ -111,15 +180,18 @@ pub(super) fn bcast(n: u32, bytes: u64, oversubscribed: bool) -> Bcast {
 }
 
 /// The way of a reduction of so many bytes.
-pub(super) fn reduce(n: u32, bytes: u64, oversubscribed: bool) -> Reduce {
-    if is_long(n, bytes) { Reduce::Blocks } else { Reduce::Tree(radix(oversubscribed)) }
+pub(super) fn reduce(n: u32, bytes: u64, cpus: Cpus) -> Reduce {
+    match owners(n, bytes, cpus, OWNED_FOR_ROOT) {
+        Some(owners) => Reduce::Blocks(owners),
+        None => Reduce::Tree(radix(cpus != Cpus::Own)),
+    }
 }
 
 /// The way of a reduction to all of so many bytes.
-pub(super) fn allreduce(n: u32, bytes: u64, oversubscribed: bool) -> Allreduce {
-    if is_long(n, bytes) {
-        Allreduce::Blocks
-    } else if oversubscribed && n > 2 {
+pub(super) fn allreduce(n: u32, bytes: u64, cpus: Cpus) -> Allreduce {
+    if let Some(owners) = owners(n, bytes, cpus, OWNED_FOR_ALL) {
+        Allreduce::Blocks(owners)
+    } else if cpus != Cpus::Own && n > 2 {
         Allreduce::Tree(CROWDED_RADIX)
     } else {
         Allreduce::Doubling
@@ -178,8 +250,29 @@ pub(super) fn radix(oversubscribed: bool) -> u32 {
     if oversubscribed { CROWDED_RADIX } else { RADIX }
 }
 
-fn is_long(n: u32, bytes: u64) -> bool {
-    bytes >= LONG && bytes / u64::from(n.max(1)) >= LONG_BLOCK
+/// Whether the operand of each of so many members goes on a board, out of which few combine. As [`is_for_a_board`] this is no choice
+/// that members have to share.
+pub(super) fn is_combined_from_board(n: u32, bytes: u64, cpus: Cpus) -> bool {
+    (LONG..=LONGEST_BOARD).contains(&bytes) && !cpus.are_for_few(n) && is_much(n, bytes)
+}
+
+/// How many members combine a block each of operands of so many bytes, if that is worth it. Where many share each CPU of one host, no more
+/// than there are CPUs can combine at once, and each is one more to be waited for.
+fn owners(n: u32, bytes: u64, cpus: Cpus, [owned_by_few, owned]: [u64; 2]) -> Option<u32> {
+    let blocks = |bytes_of_each: u64, least: u32, most: u32| {
+        let blocks = (bytes / bytes_of_each).clamp(least.into(), most.into());
+        Some(blocks.min(n.into()) as u32).filter(|_| bytes >= LONG)
+    };
+    match cpus {
+        Cpus::OneHost(shared) if cpus.are_for_few(n) => blocks(owned_by_few, shared, n.max(shared)),
+        Cpus::OneHost(shared) if n <= FEW => blocks(owned, shared, shared),
+        Cpus::OneHost(shared) => blocks(owned, 1, shared).filter(|_| is_much(n, bytes)),
+        _ => (bytes >= LONG && bytes / u64::from(n.max(1)) >= LONG_BLOCK).then_some(n),
+    }
+}
+
+fn is_much(n: u32, bytes: u64) -> bool {
+    bytes.saturating_mul(n.into()) >= MUCH
 }
 
 #[cfg(test)]
@@ -190,20 +283,20 @@ mod tests {
     fn where_each_member_has_a_cpu() {
         for (n, bytes, expected) in [
             (2, 8, Allreduce::Doubling),
-            (2, 1 << 20, Allreduce::Blocks),
+            (2, 1 << 20, Allreduce::Blocks(2)),
             (16, 8 << 10, Allreduce::Doubling),
-            (16, 32 << 10, Allreduce::Blocks),
+            (16, 32 << 10, Allreduce::Blocks(16)),
             (64, 32 << 10, Allreduce::Doubling),
-            (64, 128 << 10, Allreduce::Blocks),
+            (64, 128 << 10, Allreduce::Blocks(64)),
         ] {
-            assert_eq!(allreduce(n, bytes, false), expected, "{n} members, {bytes} bytes");
+            assert_eq!(allreduce(n, bytes, Cpus::Own), expected, "{n} members, {bytes} bytes");
         }
         assert_eq!(barrier(16, false), Barrier::Dissemination);
         assert_eq!(bcast(16, 8, false), Bcast::Tree(4));
         assert_eq!(bcast(2, 1 << 20, false), Bcast::Tree(4));
         assert_eq!(bcast(3, 1 << 20, false), Bcast::Blocks);
-        assert_eq!(reduce(4, 8, false), Reduce::Tree(4));
-        assert_eq!(reduce(4, 1 << 20, false), Reduce::Blocks);
+        assert_eq!(reduce(4, 8, Cpus::Own), Reduce::Tree(4));
+        assert_eq!(reduce(4, 1 << 20, Cpus::Own), Reduce::Blocks(4));
         assert_eq!(allgather(16, 8, false), Allgather::Dissemination);
         assert_eq!(allgather(16, 8 << 10, false), Allgather::Direct);
         assert_eq!(allgather(64, 8 << 10, false), Allgather::Ring);
@@ -214,10 +307,10 @@ mod tests {
     fn where_members_share_cpus() {
         for n in [3, 16, 64, 1000] {
             assert_eq!(barrier(n, true), Barrier::Tree(64));
-            assert_eq!(allreduce(n, 8, true), Allreduce::Tree(64));
+            assert_eq!(allreduce(n, 8, Cpus::Shared), Allreduce::Tree(64));
             assert_eq!(bcast(n, 1 << 20, true), Bcast::Tree(64));
-            assert_eq!(reduce(n, 8, true), Reduce::Tree(64));
-            assert_eq!(reduce(n, 16 << 20, true), Reduce::Blocks);
+            assert_eq!(reduce(n, 8, Cpus::Shared), Reduce::Tree(64));
+            assert_eq!(reduce(n, 16 << 20, Cpus::Shared), Reduce::Blocks(n));
             assert_eq!(allgather(n, 8, true), Allgather::Tree(64));
             let few = if n * n * 8 <= 64 << 10 { Alltoall::ThroughOne } else { Alltoall::Direct };
             assert_eq!((alltoall(n, 8, true), alltoall(n, 8, false)), (few, Alltoall::Direct));
@@ -230,6 +323,35 @@ mod tests {
             (Alltoall::ThroughOne, Alltoall::Direct)
         );
         assert_eq!(alltoall(2, 8, true), Alltoall::Direct);
-        assert_eq!(allreduce(2, 8, true), Allreduce::Doubling);
+        assert_eq!(allreduce(2, 8, Cpus::Shared), Allreduce::Doubling);
+    }
+
+    #[test]
+    fn where_all_share_the_cpus_of_one_host() {
+        for (n, bytes, expected) in [
+            (2, 8, Allreduce::Doubling),
+            (2, 1 << 20, Allreduce::Blocks(2)),
+            (4, (16 << 10) - 1, Allreduce::Tree(64)),
+            (4, 16 << 10, Allreduce::Blocks(2)),
+            (4, 48 << 10, Allreduce::Blocks(3)),
+            (4, 1 << 20, Allreduce::Blocks(4)),
+            (6, 16 << 10, Allreduce::Blocks(2)),
+            (6, 4 << 20, Allreduce::Blocks(2)),
+            (8, (32 << 10) - 1, Allreduce::Tree(64)),
+            (8, 32 << 10, Allreduce::Blocks(1)),
+            (8, 128 << 10, Allreduce::Blocks(2)),
+            (8, 4 << 20, Allreduce::Blocks(2)),
+            (64, 15 << 10, Allreduce::Tree(64)),
+            (64, 16 << 10, Allreduce::Blocks(1)),
+        ] {
+            assert_eq!(allreduce(n, bytes, Cpus::OneHost(2)), expected, "{n} members, {bytes} bytes");
+        }
+        assert_eq!(allreduce(3, 16 << 10, Cpus::OneHost(12)), Allreduce::Blocks(3));
+        assert_eq!(allreduce(6, 1 << 20, Cpus::OneHost(1)), Allreduce::Blocks(1));
+        assert_eq!(allreduce(100, 1 << 20, Cpus::OneHost(12)), Allreduce::Blocks(12));
+        assert_eq!(reduce(4, 16 << 10, Cpus::OneHost(2)), Reduce::Blocks(4));
+        assert_eq!(reduce(8, 31 << 10, Cpus::OneHost(2)), Reduce::Tree(64));
+        assert_eq!(reduce(8, 256 << 10, Cpus::OneHost(2)), Reduce::Blocks(1));
+        assert_eq!(reduce(8, 1 << 20, Cpus::OneHost(2)), Reduce::Blocks(2));
     }
 }

@@ -401,7 +401,7 @@ fn combine<'d>(bridge: &Bridge, draft: &mut Draft<'_>, own: Operand<'d>) -> Opti
     let sum = (bridge.rank() == 0).then(|| draft.temporary(1, own.count, own.datatype).get(0));
     draft.within(bridge.local);
     let result = sum.map_or(UserBuf::none(), |sum| sum.buf);
-    up::by_tree(draft, own, result, 0, choose::radix(bridge.team.is_oversubscribed()));
+    up::by_tree(draft, own, result, 0, bridge.team.combining_radix());
     draft.everywhere();
     draft.fence();
     sum

@@ -3,13 +3,14 @@
 //! It knows `pt2pt` by (context, peer) only, never by a communicator.
 //!
 //! - [`Team`]: who takes part. `plan`: what the algorithms have in common. [`Schedule`], [`Running`], [`Walk`]:
-//!   how steps are taken. `choose`: which algorithm. `board`: where several copy the same data from. `tree`: shapes. One file for each family of operations.
+//!   how steps are taken. `steps`: what they are. `choose`: which algorithm. `board`: where several copy the same data from. `tree`: shapes. `nodes`, `levels`: members on several nodes. One file for each family of operations.
 //! - [`inter`]: the same operations across the two groups of an intercommunicator.
 //!
 //! What must stay true: operands are combined in an order that does not depend on who comes first, and in that of ranks if they do not
 //! commute; every rank of an allreduce gets the same bits.
 
 mod small_exchanges;
+mod abandoned;
 mod allgather;
 mod alltoall;
 mod barrier;
@@ -19,14 +20,17 @@ mod choose;
 mod gather;
 pub mod inter;
 mod label;
+mod levels;
 mod local;
 mod neighbor;
+mod nodes;
 mod owned;
 mod plan;
 mod reduce;
 mod scan;
 mod schedule;
 mod staged;
+mod steps;
 mod stray;
 mod team;
 #[cfg(test)]
@@ -45,10 +49,13 @@ pub use neighbor::{
     Neighbors, neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv,
     neighbor_alltoallw,
 };
+pub use nodes::Nodes;
 pub use owned::{Data, Pieces, TypedPieces};
-pub use plan::{Blocks, Call, Operand, Reduced, check_types};
+pub use plan::{Blocks, Call, Operand, Reduced, check_types, keep_bits};
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
 pub use schedule::{About, Running, Schedule, Walk, advance};
-pub use small_exchanges::{broadcast, broadcast_group, broadcast_some, exchange, share, swap, unite};
+pub use small_exchanges::{
+    broadcast, broadcast_group, broadcast_some, exchange, neighbors_in_group, pass_on, share, swap, unite,
+};
 pub use team::Team;

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::buffer::{Base, OwnedBuf, UserBuf, device};
+use crate::coll::board::{Board, Boards};
 use crate::coll::label::{self, Function, Label};
-use crate::coll::schedule::{Plan, Step};
+use crate::coll::steps::{Plan, Step};
 use crate::coll::{Schedule, Team, choose, staged};
 use crate::datatype::{Datatype, Segment};
 use crate::error::Result;
-use crate::ids::{ContextId, Peer};
+use crate::ids::Peer;
 use crate::op::Op;
 
 /// A buffer argument: so many elements of a datatype.
@@ -79,6 +80,21 @@ pub fn check_types(yes: bool) {
 #[inline]
 pub(super) fn checks_types() -> bool {
     TYPED.load(Ordering::Relaxed)
+}
+
+/// Whether reductions give the same bits wherever the members are. As [`TYPED`].
+static KEEPS_BITS: AtomicBool = AtomicBool::new(false);
+
+/// From now on the bits of reductions depend on operands, counts and numbers of members alone, or not (`POSTHASTE_REPRODUCIBLE`).
+pub fn keep_bits(yes: bool) {
+    // SYNC: nothing else is read on account of it.
+    KEEPS_BITS.store(yes, Ordering::Relaxed);
+}
+
+/// Whether they do: then nothing that is combined is combined in another order because of CPUs, hosts or methods.
+#[inline]
+pub(super) fn keeps_bits() -> bool {
+    KEEPS_BITS.load(Ordering::Relaxed)
 }
 
 /// Elements in memory that the program has described.
@@ -154,12 +170,38 @@ impl<'a> Blocks<'a> {
     }
 }
 
+/// An operand that goes away in parts.
+pub(super) struct Parts<'d> {
+    own: Operand<'d>,
+    /// Where it lies packed.
+    board: Option<UserBuf>,
+}
+
+impl<'d> Parts<'d> {
+    /// Of an operand where it is.
+    pub(super) fn of(own: Operand<'d>) -> Self {
+        Self { own, board: None }
+    }
+
+    /// Some of its elements.
+    pub(super) fn part(&self, first: u64, count: u64) -> Segment {
+        let size = self.own.datatype.size();
+        match self.board {
+            Some(board) => Segment::contiguous(board.offset((first * size) as isize), count * size),
+            None => self.own.part(first, count),
+        }
+    }
+}
+
 /// A schedule being written.
 pub(super) struct Draft<'a> {
     pub(super) team: &'a Team,
     plan: Box<Plan>,
-    /// The members that ranks count now.
+    /// What tells the operation apart, as far as all members know it.
+    label: Option<Label>,
+    /// The members that ranks count now: neighbours, or these, with our place among them.
     run: Run,
+    listed: Option<(Arc<[u32]>, u32)>,
 }
 
 /// Neighbours among the members of a team.
@@ -176,7 +218,8 @@ impl<'a> Draft<'a> {
     #[inline]
     pub(super) fn new(team: &'a Team, function: Function, steps: usize) -> Self {
         let number = team.next_number();
-        let draft = Self::with_tag(team, function.name(), steps, Label::new(number, function).tag());
+        let label = Label::new(number, function);
+        let draft = Self { label: Some(label), ..Self::with_tag(team, function.name(), steps, label.tag()) };
         if label::is_meeting(number) { draft.after_a_meeting() } else { draft }
     }
 
@@ -184,6 +227,7 @@ impl<'a> Draft<'a> {
     #[cold]
     fn after_a_meeting(mut self) -> Self {
         self.plan.meets = true;
+        self.label = None;
         self.meet();
         self.fence();
         self
@@ -213,11 +257,24 @@ impl<'a> Draft<'a> {
     /// Says which member is the root; all have to say the same.
     #[inline]
     pub(super) fn rooted(&mut self, root: u32) {
-        // Who stands by does not know the root, and meets the others all the same.
-        if !self.plan.meets {
-            self.plan.tag = Label::rooted(self.plan.tag, root);
-        }
+        self.tell(|label| label.rooted(root));
         self.plan.root = Some(root);
+    }
+
+    /// Says which way the operation goes among those that depend on the bytes of a message; all have to go the same.
+    #[inline]
+    pub(super) fn going(&mut self, way: u32) {
+        self.tell(|label| label.going(way));
+    }
+
+    /// Says more in the label. Who stands by knows neither root nor way, and meets the others all the same: a label of a meeting says
+    /// neither.
+    #[inline]
+    fn tell(&mut self, more: impl FnOnce(Label) -> Label) {
+        if let Some(label) = self.label.take() {
+            let label = self.label.insert(more(label));
+            self.plan.tag = label.tag();
+        }
     }
 
     /// An empty schedule under a tag of its own.
@@ -228,11 +285,14 @@ impl<'a> Draft<'a> {
         plan.name = name;
         plan.context = team.context().collective();
         plan.rank = team.rank();
-        plan.members = team.size() as u32;
+        if plan.group.as_ref().is_none_or(|group| !Arc::ptr_eq(group, team.group())) {
+            plan.group = Some(team.group().clone());
+        }
         plan.root = None;
         plan.meets = false;
         plan.tag = tag;
-        Self { team, plan, run: Run { first: 0, size: team.size() as u32 } }
+        let run = Run { first: 0, size: team.size() as u32 };
+        Self { team, plan, label: None, run, listed: None }
     }
 
     /// From now on ranks count some members only, this process among them, as if they were a team of their own.
@@ -240,23 +300,68 @@ impl<'a> Draft<'a> {
         self.run = run;
     }
 
+    /// The same of any members, in the order of this list.
+    pub(super) fn among(&mut self, members: &Arc<[u32]>) {
+        let rank = self.team.rank() as u32;
+        let place = members.iter().position(|member| *member == rank);
+        debug_assert!(place.is_some(), "rank {rank} among {members:?}");
+        self.listed = Some((members.clone(), place.unwrap_or(0) as u32));
+    }
+
     /// From now on ranks count all members.
     pub(super) fn everywhere(&mut self) {
+        self.listed = None;
         self.run = Run { first: 0, size: self.team.size() as u32 };
     }
 
     /// Our rank.
     pub(super) fn me(&self) -> u32 {
-        self.team.rank() as u32 - self.run.first
+        match &self.listed {
+            None => self.team.rank() as u32 - self.run.first,
+            Some((_, place)) => *place,
+        }
     }
 
     /// Number of members.
     pub(super) fn n(&self) -> u32 {
-        self.run.size
+        match &self.listed {
+            None => self.run.size,
+            Some((members, _)) => members.len() as u32,
+        }
+    }
+
+    /// The rank in the team of a member that is counted now.
+    pub(super) fn rank(&self, member: u32) -> u32 {
+        match &self.listed {
+            None => self.run.first + member,
+            Some((members, _)) => members[member as usize],
+        }
     }
 
     pub(super) fn send(&mut self, to: u32, segment: Segment) {
-        self.send_to(self.team.peer(self.run.first + to), segment);
+        self.send_of(self.rank(to), segment);
+    }
+
+    /// As `send`, to a rank of the team.
+    pub(super) fn send_of(&mut self, to: u32, segment: Segment) {
+        self.send_to(self.team.peer(to), segment);
+    }
+
+    /// As `receive`, from a rank of the team.
+    pub(super) fn receive_of(&mut self, from: u32, segment: Segment) {
+        self.receive_from(self.team.peer(from), from, segment);
+    }
+
+    /// Plans what we do with each pair of others: whom we send to and whom we receive from, in an order that never has two members send
+    /// to the same third at once, and with no more than a window of them under way.
+    pub(super) fn with_all_others(&mut self, mut each: impl FnMut(&mut Self, u32, u32)) {
+        let (me, n) = (self.me(), self.n());
+        for distance in 1..n {
+            each(self, (me + distance) % n, (me + n - distance) % n);
+            if distance % choose::exchange_window() == 0 {
+                self.fence();
+            }
+        }
     }
 
     /// Sends to a process that need not be a member.
@@ -265,8 +370,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn receive(&mut self, from: u32, segment: Segment) {
-        let from = self.run.first + from;
-        self.receive_from(self.team.peer(from), from, segment);
+        self.receive_of(self.rank(from), segment);
     }
 
     /// Receives from a process that need not be a member, but has this rank in its messages.
@@ -314,6 +418,7 @@ impl<'a> Draft<'a> {
         let Some((op, datatype)) = &self.plan.reduction else { return false };
         choose::is_combined_on_arrival(count.saturating_mul(datatype.size()))
             && !checks_types()
+            && !keeps_bits()
             && op.on_arrival(datatype).is_some()
     }
 
@@ -375,13 +480,39 @@ impl<'a> Draft<'a> {
 
     /// Data that goes to so many members, as it is or on a board.
     pub(super) fn for_several(&mut self, data: Segment, members: usize) -> Segment {
+        match self.on_board(&data, |boards, bytes| boards.for_several(bytes, members)) {
+            Some(there) => Segment::contiguous(there, data.len()),
+            None => data,
+        }
+    }
+
+    /// Where data lies on a board, if there is one for so many bytes.
+    fn on_board(
+        &mut self,
+        data: &Segment,
+        take: impl FnOnce(&Arc<Boards>, u64) -> Option<Board>,
+    ) -> Option<UserBuf> {
         // What says its types says them with the memory that the program has described.
-        let boards = self.team.boards().filter(|boards| !checks_types() && !boards.have(&data));
-        let Some(board) = boards.and_then(|boards| boards.take(data.len(), members)) else { return data };
-        let there = Segment::contiguous(board.base(), data.len());
-        self.copy(data, there.clone());
+        let boards = self.team.boards().filter(|boards| !checks_types() && !boards.have(data))?;
+        let board = take(boards, data.len())?;
+        let there = board.base();
+        self.copy(data.clone(), Segment::contiguous(there, data.len()));
         self.plan.boards.push(board);
-        there
+        Some(there)
+    }
+
+    /// Our operand, of which parts with so many elements go away to be combined: as it is or on a board.
+    pub(super) fn for_combining<'d>(
+        &mut self,
+        own: Operand<'d>,
+        parts: impl Iterator<Item = u64>,
+    ) -> Parts<'d> {
+        let is_worth_it = choose::is_combined_from_board(self.n(), own.bytes(), self.team.cpus());
+        let size = own.datatype.size();
+        let messages = parts.map(|count| count.saturating_mul(size));
+        let take = |boards: &Arc<Boards>, bytes| boards.for_combining(bytes, messages);
+        let board = if is_worth_it { self.on_board(&own.all(), take) } else { None };
+        Parts { own, board }
     }
 
     /// Keeps memory alive that the steps name.
@@ -470,26 +601,6 @@ thread_local! {
     };
 }
 
-impl Plan {
-    const fn empty() -> Self {
-        Self {
-            name: "",
-            call: None,
-            context: ContextId::WORLD,
-            rank: 0,
-            members: 0,
-            root: None,
-            meets: false,
-            tag: 0,
-            steps: Vec::new(),
-            reduction: None,
-            temporaries: Vec::new(),
-            boards: Vec::new(),
-            outcome: None,
-        }
-    }
-}
-
 /// Takes a plan that is over: whole, if it may be needed again, or its memory. `failed`: it is not to be kept.
 #[inline]
 pub(super) fn recycle(plan: Box<Plan>, failed: bool) {
@@ -513,6 +624,7 @@ fn take_apart(mut plan: Box<Plan>) {
         plan.reduction = None;
         plan.outcome = None;
         plan.boards.clear();
+        plan.absent.clear();
         if plan.steps.capacity() > SPARE_STEPS {
             plan.steps = Vec::new();
         }

@@ -10,7 +10,8 @@
 use crate::buffer::UserBuf;
 use crate::coll::choose::{self, Allreduce, Reduce};
 use crate::coll::label::Function;
-use crate::coll::plan::{Draft, Operand, Reduced, split};
+use crate::coll::levels::Levels;
+use crate::coll::plan::{Draft, Operand, Parts, Reduced, keeps_bits, split};
 use crate::coll::{Schedule, Team, bcast, tree};
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
@@ -38,41 +39,55 @@ pub fn reduce(
         None => return Err(in_place_elsewhere(team.rank(), root)),
     };
     let own = Operand { buf: own, count, datatype };
-    match choose::reduce(draft.n(), own.bytes(), team.is_oversubscribed()) {
+    if op.is_commutative()
+        && !keeps_bits()
+        && let Some(levels) = Levels::of(team, root)
+    {
+        levels.reduce(&mut draft, own, recv, is_root);
+        return Ok(draft.done());
+    }
+    let way = choose::reduce(draft.n(), own.bytes(), team.cpus_that_combine());
+    draft.going(way.number());
+    if root != 0 && !op.is_commutative() && matches!(way, Reduce::Tree(_)) {
         // Going round from the root would change the order.
-        Reduce::Tree(radix) if root != 0 && !op.is_commutative() => {
-            let result = if draft.me() == 0 { draft.temporary(1, count, datatype).get(0).buf } else { recv };
-            by_tree(&mut draft, own, result, 0, radix);
-            draft.fence();
-            if draft.me() == 0 {
-                draft.send(root, Operand { buf: result, ..own }.all());
-            } else if is_root {
-                draft.receive(0, Operand { buf: recv, ..own }.all());
-            }
+        let result = if draft.me() == 0 { draft.temporary(1, count, datatype).get(0).buf } else { recv };
+        onto(&mut draft, own, result, 0);
+        draft.fence();
+        if draft.me() == 0 {
+            draft.send(root, Operand { buf: result, ..own }.all());
+        } else if is_root {
+            draft.receive(0, Operand { buf: recv, ..own }.all());
         }
-        Reduce::Tree(radix) => by_tree(&mut draft, own, recv, root, radix),
-        Reduce::Blocks => {
-            let n = draft.n();
-            let place = |rank| (split(count, rank, n), split(count, rank + 1, n) - split(count, rank, n));
-            let (first, mine) = place(draft.me());
-            // Elsewhere than at the root, what is sent to the root lies in a temporary.
-            let result = match is_root {
-                true => Operand { buf: recv, ..own }.element(first),
-                false => draft.temporary(1, mine, datatype).get(0).buf,
-            };
-            combine_block(&mut draft, own, place, result, send.is_none());
-            draft.fence();
-            if is_root {
-                for rank in (0..n).filter(|rank| *rank != root) {
-                    let (first, len) = place(rank);
-                    draft.receive(rank, Operand { buf: recv, ..own }.part(first, len));
-                }
-            } else {
-                draft.send(root, Operand { buf: result, count: mine, datatype }.all());
-            }
-        }
+    } else {
+        onto(&mut draft, own, recv, root);
     }
     Ok(draft.done())
+}
+
+/// The combination at `root`, whose result goes to `recv` (which may be `own`). Not in the order of ranks where a tree does not stand on
+/// the first of them.
+pub(super) fn onto(draft: &mut Draft<'_>, own: Operand<'_>, recv: UserBuf, root: u32) {
+    let (me, n) = (draft.me(), draft.n());
+    let owners = match choose::reduce(n, own.bytes(), draft.team.cpus_that_combine()) {
+        Reduce::Tree(radix) => return by_tree(draft, own, recv, root, radix),
+        Reduce::Blocks(owners) => owners,
+    };
+    let owned = Owned { count: own.count, first: root, owners, n };
+    let (first, mine) = owned.place(me);
+    // Elsewhere than at the root, what is sent to the root lies in a temporary.
+    let result = match me == root {
+        true => Operand { buf: recv, ..own }.element(first),
+        false => draft.temporary(1, mine, own.datatype).get(0).buf,
+    };
+    combine_block(draft, own, |rank| owned.block(rank), result, me == root && own.buf == recv);
+    draft.fence();
+    if me == root {
+        for (rank, (first, len)) in owned.blocks().filter(|(rank, _)| *rank != root) {
+            draft.receive(rank, Operand { buf: recv, ..own }.part(first, len));
+        }
+    } else if owned.block(me).is_some() {
+        draft.send(root, Operand { buf: result, count: mine, datatype: own.datatype }.all());
+    }
 }
 
 /// Everybody gets the combination of all operands. `send` is `None` for `MPI_IN_PLACE`.
@@ -96,30 +111,49 @@ pub(super) fn to_all(
         copy_unless_same(&mut draft, own, result);
         return Ok(draft.done());
     }
-    match choose::allreduce(draft.n(), own.bytes(), draft.team.is_oversubscribed()) {
+    if let Some(levels) = Levels::of(draft.team, 0)
+        && !keeps_bits()
+        && levels.are_for_all(&draft)
+        && (op.is_commutative() || levels.are_runs())
+    {
+        levels.allreduce(&mut draft, own, result);
+        return Ok(draft.done());
+    }
+    let way = choose::allreduce(draft.n(), own.bytes(), draft.team.cpus_that_combine());
+    draft.going(way.number());
+    match way {
         Allreduce::Tree(radix) => {
             by_tree(&mut draft, own, recv, 0, radix);
             // A member's operand has left it before the result comes, so in place both may be planned at once.
             bcast::by_tree(&mut draft, &result.all(), 0, radix);
         }
         Allreduce::Doubling => by_doubling(&mut draft, own, result),
-        Allreduce::Blocks => {
-            let n = draft.n();
-            let place = |rank| (split(count, rank, n), split(count, rank + 1, n) - split(count, rank, n));
-            let me = draft.me();
-            let (first, mine) = place(me);
-            combine_block(&mut draft, own, place, result.element(first), send.is_none());
-            draft.fence();
-            let block = draft.for_several(result.part(first, mine), n as usize - 1);
-            for distance in 1..n {
-                let (to, from) = ((me + distance) % n, (me + n - distance) % n);
-                draft.send(to, block.clone());
-                let (first, len) = place(from);
-                draft.receive(from, result.part(first, len));
-            }
-        }
+        Allreduce::Blocks(owners) => by_blocks_to_all(&mut draft, own, result, owners),
     }
     Ok(draft.done())
+}
+
+/// So many members combine a block each, and give it to all.
+pub(super) fn by_blocks_to_all(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>, owners: u32) {
+    let (me, n) = (draft.me(), draft.n());
+    let owned = Owned { count: own.count, first: 0, owners, n };
+    let (first, mine) = owned.place(me);
+    let owns = owned.block(me).is_some();
+    combine_block(draft, own, |rank| owned.block(rank), result.element(first), own.buf == result.buf);
+    // Who owns nothing gets nothing before its own operand has left it.
+    if owns {
+        draft.fence();
+    }
+    let block = owns.then(|| draft.for_several(result.part(first, mine), n as usize - 1));
+    for distance in 1..n {
+        let (to, from) = ((me + distance) % n, (me + n - distance) % n);
+        if let Some(block) = &block {
+            draft.send(to, block.clone());
+        }
+        if let Some((first, len)) = owned.block(from) {
+            draft.receive(from, result.part(first, len));
+        }
+    }
 }
 
 /// Everybody gets its block of the combination; the blocks have `counts` elements. `send` is `None` for
@@ -173,7 +207,7 @@ fn scattered(
     let mut draft = Draft::new(team, function, 3 * team.size() as usize);
     draft.reduce_with(op, datatype)?;
     let own = Operand { buf: send.unwrap_or(recv), count: all, datatype };
-    combine_block(&mut draft, own, place, recv, send.is_none());
+    combine_block(&mut draft, own, |rank| Some(place(rank)), recv, send.is_none());
     Ok(draft.done())
 }
 
@@ -222,7 +256,7 @@ pub(super) fn by_tree(draft: &mut Draft<'_>, own: Operand<'_>, result: UserBuf, 
 
 /// Pairs at distance 1, 2, 4, … exchange and combine. Where the number of members is no power of two, the first
 /// ones form pairs beforehand, so that what takes part are runs of neighbours throughout.
-fn by_doubling(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>) {
+pub(super) fn by_doubling(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>) {
     let (me, n) = (draft.me(), draft.n());
     let power = 1 << n.ilog2();
     let pairs = n - power;
@@ -308,24 +342,65 @@ impl<'d> Value<'d> {
     }
 }
 
-/// Everybody sends each other member its block of `own` and combines the blocks that come into `result`, which is
-/// part of `own` if `in_place`. `place` gives first element and length of each rank's block.
+/// Elements in blocks of nearly equal length, which belong to the first members, counted from one of them.
+#[derive(Clone, Copy)]
+struct Owned {
+    count: u64,
+    first: u32,
+    owners: u32,
+    n: u32,
+}
+
+impl Owned {
+    /// First element and length of a member's block, of length 0 where it has none.
+    fn place(&self, rank: u32) -> (u64, u64) {
+        let index = ((rank + self.n - self.first) % self.n).min(self.owners);
+        let (first, end) = (split(self.count, index, self.owners), split(self.count, index + 1, self.owners));
+        (first, end.min(self.count) - first)
+    }
+
+    /// The same of a member that has one, be it empty.
+    fn block(&self, rank: u32) -> Option<(u64, u64)> {
+        ((rank + self.n - self.first) % self.n < self.owners).then(|| self.place(rank))
+    }
+
+    /// All blocks.
+    fn blocks(self) -> impl Iterator<Item = (u32, (u64, u64))> {
+        (0..self.n).filter_map(move |rank| Some((rank, self.block(rank)?)))
+    }
+}
+
+/// Everybody sends each other owner its block of `own`, and owners combine the blocks that come into `result`, which is part of `own`
+/// if `in_place`. `block` gives first element and length of the block of each rank that owns one.
 fn combine_block(
     draft: &mut Draft<'_>,
     own: Operand<'_>,
-    place: impl Fn(u32) -> (u64, u64),
+    block: impl Fn(u32) -> Option<(u64, u64)>,
     result: UserBuf,
     in_place: bool,
 ) {
     let (me, n) = (draft.me(), draft.n());
-    let (first, count) = place(me);
+    let others = (1..n).map(|distance| (me + distance) % n);
+    let owners: Vec<(u32, (u64, u64))> = others.filter_map(|rank| Some((rank, block(rank)?))).collect();
+    // Who alone combines gives nothing away.
+    let parts = match owners.is_empty() {
+        true => Parts::of(own),
+        false => draft.for_combining(own, owners.iter().map(|(_, (_, len))| *len)),
+    };
+    let send = |draft: &mut Draft<'_>| {
+        for (to, (first, len)) in &owners {
+            draft.send(*to, parts.part(*first, *len));
+        }
+    };
+    let Some((first, count)) = block(me) else { return send(draft) };
     let mine = Operand { buf: own.element(first), count, datatype: own.datatype };
     let result = Operand { buf: result, ..mine };
     if n == 1 {
         return copy_unless_same(draft, mine, result);
     }
     if draft.combines_on_arrival(count) {
-        return combine_block_on_arrival(draft, own, place, (mine, result), in_place);
+        send(draft);
+        return combine_block_on_arrival(draft, (mine, result), in_place);
     }
     let last = n - 1;
     // In place, the result's memory is still an operand, or on its way to somebody, until everything has arrived.
@@ -334,10 +409,9 @@ fn combine_block(
     let temporaries = draft.temporary(u64::from(n - 1) + u64::from(overlaps), count, own.datatype);
     let sum = if overlaps { temporaries.get(u64::from(n - 1)) } else { result };
     let incoming = |rank: u32| if rank == last { sum } else { temporaries.get(u64::from(rank)) };
+    send(draft);
     for distance in 1..n {
-        let (to, from) = ((me + distance) % n, (me + n - distance) % n);
-        let (first, len) = place(to);
-        draft.send(to, own.part(first, len));
+        let from = (me + n - distance) % n;
         draft.receive(from, incoming(from).all());
     }
     if me == last {
@@ -354,8 +428,6 @@ fn combine_block(
 /// that, going round. So nobody sends to two at once, or waits for who serves others first.
 fn combine_block_on_arrival<'d>(
     draft: &mut Draft<'_>,
-    own: Operand<'d>,
-    place: impl Fn(u32) -> (u64, u64),
     (mine, result): (Operand<'d>, Operand<'d>),
     in_place: bool,
 ) {
@@ -363,11 +435,6 @@ fn combine_block_on_arrival<'d>(
     // In place, the result's memory is on its way to others, unless it is that of our own block.
     let apart = in_place && mine.buf != result.buf;
     let sum = if apart { draft.temporary(1, mine.count, mine.datatype).get(0) } else { result };
-    for distance in 1..n {
-        let to = (me + distance) % n;
-        let (first, len) = place(to);
-        draft.send(to, own.part(first, len));
-    }
     for distance in 1..n {
         let from = (me + n - distance) % n;
         if distance > 1 {

@@ -16,15 +16,15 @@
 use std::ops::{ControlFlow, Deref};
 use std::sync::Arc;
 
-use crate::buffer::{Direction, OwnedBuf, UserBuf};
-use crate::coll::board::Board;
+use crate::buffer::{Direction, OwnedBuf};
+use crate::coll::abandoned::{Abandoned, Why};
 use crate::coll::label::Label;
+use crate::coll::steps::{Plan, Step};
 use crate::coll::{choose, plan, stray};
-use crate::datatype::{self, Datatype, Segment};
+use crate::datatype::{self, Segment};
 use crate::error::{Cause, Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::method::Methods;
-use crate::op::Op;
 use crate::pt2pt::arrival::{self, Found};
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::policy::Collective;
@@ -34,51 +34,6 @@ use crate::pt2pt::{Engine, send, staging};
 use crate::request::{Request, State, Status, complete};
 use crate::trace::Counter;
 use crate::wire::{Envelope, Mode};
-
-/// One step of a collective operation.
-#[derive(Debug)]
-pub(super) enum Step {
-    /// Starts a message.
-    Send { to: Peer, segment: Segment },
-    /// Starts to receive exactly the segment, or to combine with it what comes; `peer` is the process with that rank.
-    Receive { from: u32, peer: Peer, segment: Segment },
-    /// Waits for the messages started so far.
-    Fence,
-    /// Waits for the receives among them.
-    Turn,
-    /// `inout = input op inout`.
-    Combine { input: UserBuf, inout: UserBuf, count: u64 },
-    /// Moves bytes between buffers of this process.
-    Copy { from: Segment, to: Segment },
-    /// Starts a copy by a device between its memory and ours: address there, place here, length.
-    Stage { direction: Direction, runs: Vec<(usize, UserBuf, usize)> },
-}
-
-/// All steps of one rank in one operation.
-#[derive(Debug)]
-pub(super) struct Plan {
-    /// The operation, for messages.
-    pub(super) name: &'static str,
-    /// The call that it is of, if that may come again.
-    pub(super) call: Option<plan::Call>,
-    /// Context, our rank and tag of its messages.
-    pub(super) context: ContextId,
-    pub(super) rank: i32,
-    pub(super) tag: i32,
-    /// How many members there are, and which is the root.
-    pub(super) members: u32,
-    pub(super) root: Option<u32>,
-    /// All members meet before anything else.
-    pub(super) meets: bool,
-    pub(super) steps: Vec<Step>,
-    pub(super) reduction: Option<(Op, Datatype)>,
-    /// Memory that steps name.
-    pub(super) temporaries: Vec<OwnedBuf>,
-    /// The same for data that several members copy.
-    pub(super) boards: Vec<Board>,
-    /// Memory that steps name and that the caller looks at afterwards.
-    pub(super) outcome: Option<Arc<OwnedBuf>>,
-}
 
 /// A collective operation, ready to be started.
 #[derive(Debug)]
@@ -91,6 +46,8 @@ enum PlanRef {
     Owned(Box<Plan>),
     /// A persistent request, which runs it once at a time.
     Shared(Arc<Schedule>),
+    /// The same, with boards that this run alone has; steps name memory of the other plan, too.
+    Lent(Box<Plan>, #[allow(dead_code)] Arc<Schedule>), // kept, not looked at
 }
 
 impl Deref for PlanRef {
@@ -98,7 +55,7 @@ impl Deref for PlanRef {
     #[inline]
     fn deref(&self) -> &Plan {
         match self {
-            Self::Owned(plan) => plan,
+            Self::Owned(plan) | Self::Lent(plan, _) => plan,
             Self::Shared(schedule) => &schedule.0,
         }
     }
@@ -125,6 +82,7 @@ impl Schedule {
     /// The operation as one that is started again and again: see [`Running::start_again`].
     pub fn repeated(mut self) -> Arc<Self> {
         self.0.tag = Label::again(self.0.tag);
+        self.0.leave_boards();
         self.into()
     }
 }
@@ -151,6 +109,13 @@ struct Outstanding {
     step: usize,
     /// Where it comes, if that is not where it goes.
     aside: Option<Box<Aside>>,
+}
+
+impl Outstanding {
+    /// What no step has started.
+    fn unplanned(id: RequestId) -> Self {
+        Self { id, step: usize::MAX, aside: None }
+    }
 }
 
 /// A message to be combined that comes by a method which does not keep the order of bytes: it waits here until it is whole.
@@ -185,6 +150,10 @@ struct Place {
     arrivals: u64,
     /// Nothing is received any more: what would be cannot come.
     given_up: bool,
+    /// That is so because members do not do the same; who is still sent something hears of it.
+    told: bool,
+    /// The tag of what is still sent, without data, in place of the plan's: what those who wait for it have to hear.
+    says: Option<i32>,
     error: Option<Error>,
 }
 
@@ -218,6 +187,7 @@ pub struct Running {
     seen: (u64, u64),
     /// Memory of lists used before.
     spare: Vec<Lists>,
+    abandoned: Abandoned,
 }
 
 impl Running {
@@ -225,6 +195,12 @@ impl Running {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.active.is_empty()
+    }
+
+    /// Whether there is something that messages may come for.
+    #[inline]
+    pub fn has_to_look(&self) -> bool {
+        !self.active.is_empty() || !self.abandoned.is_empty()
     }
 
     /// What a request under way is.
@@ -265,8 +241,18 @@ impl Running {
         methods: &mut Methods,
         schedule: &Arc<Schedule>,
     ) -> Result<RequestId> {
-        let walk = Walk { plan: PlanRef::Shared(schedule.clone()), place: self.place() };
-        self.go_on(engine, methods, walk)
+        let mut place = self.place();
+        let Plan { context, tag, name, .. } = &*schedule.0;
+        match self.abandoned.why(*context, *tag) {
+            Some(Why::Loss) => place.fails_again(name, *tag),
+            Some(Why::Told) => self.abandoned.forget(*context, *tag),
+            None => {}
+        }
+        let plan = match schedule.0.absent.is_empty() {
+            true => PlanRef::Shared(schedule.clone()),
+            false => PlanRef::Lent(schedule.0.lent(), schedule.clone()),
+        };
+        self.go_on(engine, methods, Walk { plan, place })
     }
 
     /// Begins to walk through an operation: see [`Walk::look`].
@@ -299,7 +285,16 @@ impl Running {
     /// What went wrong with one of its messages; other ranks have called other operations, or with other roots.
     #[inline]
     pub fn over(&mut self, engine: &mut Engine, methods: &mut Methods, walk: Walk) -> Result<()> {
-        let Walk { plan, place: Place { mut lists, mut error, .. } } = walk;
+        let Walk { plan, place: Place { mut lists, mut error, told, .. } } = walk;
+        // After a loss more may come than this run has asked for: from who has not heard of it yet.
+        if error.as_ref().is_some_and(|error| error.class() == ErrorClass::ProcAborted) {
+            self.abandoned.add(&plan, Why::Loss);
+        } else if told {
+            self.abandoned.add(&plan, Why::Told);
+        }
+        if !self.abandoned.is_empty() {
+            self.abandoned.drop_late(engine, methods, Some(&plan));
+        }
         if engine.matching.has_early() && error.is_none() {
             error = self.left_over(engine, methods, &plan);
         }
@@ -326,7 +321,11 @@ impl Running {
         for id in stray::drop_all(engine, methods, &strays) {
             recv::detach(engine, id);
         }
-        strays.first().map(|stray| stray::mismatch(engine, plan, stray))
+        // What others have given up has gone well here, and so has what they lack.
+        let has_gone_well =
+            |stray: &&Pattern| Label::gives_up(stray.tag) || Label::lacks(stray.tag).is_some();
+        let first = strays.iter().find(|stray| !has_gone_well(stray))?;
+        Some(stray::mismatch(engine, plan, first))
     }
 
     fn end(&mut self, engine: &mut Engine, methods: &mut Methods, Active { id, walk }: Active) {
@@ -348,6 +347,9 @@ pub fn advance(engine: &mut Engine, methods: &mut Methods, running: &mut Running
 fn advance_all(engine: &mut Engine, methods: &mut Methods, running: &mut Running) -> bool {
     let mut busy = false;
     running.seen = (engine.finished.ends, engine.matching.arrivals());
+    if !running.abandoned.is_empty() && engine.matching.has_early() {
+        running.abandoned.drop_late(engine, methods, None);
+    }
     let mut at = 0;
     while let Some(Active { walk, .. }) = running.active.get_mut(at) {
         let before = (walk.place.next, walk.place.settled);
@@ -434,7 +436,7 @@ impl Place {
                     }
                     step => {
                         if let Err(error) = self.take(engine, methods, plan, step) {
-                            self.failed(error);
+                            self.failed(plan, error);
                         }
                     }
                 }
@@ -456,18 +458,42 @@ impl Place {
         // What has been looked at once is not looked at again.
         let new =
             engine.matching.arrivals() - std::mem::replace(&mut self.arrivals, engine.matching.arrivals());
-        let strays = stray::clashing(engine, plan, new);
-        let Some(first) = strays.first() else { return false };
-        self.failed(stray::mismatch(engine, plan, first));
-        self.given_up = true;
+        if self.told {
+            let late = stray::late(engine, plan.context, plan.tag);
+            let dropped = stray::drop_all(engine, methods, &late);
+            self.lists.outstanding.extend(dropped.into_iter().map(Outstanding::unplanned));
+            return !late.is_empty();
+        }
+        let mut strays = stray::clashing(engine, plan, new);
+        // Who waits for nobody's message is not kept waiting by who has given up.
+        if !self.waits_for_messages(plan) {
+            strays.retain(|stray| !Label::gives_up(stray.tag));
+        }
+        let lacking = strays.iter().find(|stray| Label::lacks(stray.tag).is_some());
+        let Some(first) = lacking.or(strays.first()) else { return false };
+        self.has_not_come(plan, stray::mismatch(engine, plan, first));
+        (self.given_up, self.told) = (true, true);
+        self.says.get_or_insert(Label::giving_up(plan.tag));
         self.lists.awaited.clear();
         for Outstanding { id, .. } in &self.lists.outstanding {
             recv::cancel(engine, *id);
         }
-        let dropped = stray::drop_all(engine, methods, &strays).into_iter();
-        let outstanding = dropped.map(|id| Outstanding { id, step: usize::MAX, aside: None });
-        self.lists.outstanding.extend(outstanding);
+        // Nothing else of this operation is received any more, either; who has sent it shall not wait.
+        let late = stray::late(engine, plan.context, plan.tag);
+        let mut requests = stray::drop_all(engine, methods, &late);
+        // Who waits for others than us hears of it, too.
+        if lacking.is_none() && strays.iter().any(|stray| !Label::gives_up(stray.tag)) {
+            requests.extend(stray::tell_all(engine, methods, plan));
+        }
+        self.lists.outstanding.extend(requests.into_iter().map(Outstanding::unplanned));
         true
+    }
+
+    /// Whether anything is to be received, now or later.
+    fn waits_for_messages(&self, plan: &Plan) -> bool {
+        let is_receive = |step: usize| matches!(plan.steps.get(step), Some(Step::Receive { .. }));
+        let under_way = self.lists.outstanding.iter().map(|message| message.step);
+        !self.lists.awaited.is_empty() || under_way.chain(self.next..plan.steps.len()).any(is_receive)
     }
 
     /// Receives the message that is awaited first, straight out of its packet. If it needs the general way, it and
@@ -498,9 +524,16 @@ impl Place {
                     ControlFlow::Break(Found::Taken(message)) => {
                         let Some(Awaited { segment, .. }) = self.lists.awaited.pop() else { return true };
                         let peer = *peer;
-                        self.begin(engine, methods, (peer, step), segment, |engine, methods, segment| {
-                            recv::start_unexpected(engine, methods, message, segment)
-                        });
+                        self.begin(
+                            engine,
+                            methods,
+                            plan,
+                            (peer, step),
+                            segment,
+                            |engine, methods, segment| {
+                                recv::start_unexpected(engine, methods, message, segment)
+                            },
+                        );
                         return true;
                     }
                     ControlFlow::Break(Found::Served | Found::Other) => {}
@@ -523,7 +556,7 @@ impl Place {
     ) {
         let Step::Receive { from, peer, .. } = &plan.steps[step] else { return };
         let pattern = plan.pattern(*from);
-        self.begin(engine, methods, (*peer, step), segment, |engine, methods, segment| {
+        self.begin(engine, methods, plan, (*peer, step), segment, |engine, methods, segment| {
             recv::start(engine, methods, &pattern, segment)
         });
     }
@@ -534,6 +567,7 @@ impl Place {
         &mut self,
         engine: &mut Engine,
         methods: &mut Methods,
+        plan: &Plan,
         (peer, step): (Peer, usize),
         mut segment: Segment,
         start: impl FnOnce(&mut Engine, &mut Methods, Segment) -> Result<RequestId>,
@@ -546,7 +580,7 @@ impl Place {
         }
         match start(engine, methods, segment) {
             Ok(id) => self.lists.outstanding.push(Outstanding { id, step, aside }),
-            Err(error) => self.failed(error),
+            Err(error) => self.has_not_come(plan, error),
         }
     }
 
@@ -592,6 +626,12 @@ impl Place {
     fn take(&mut self, engine: &mut Engine, methods: &mut Methods, plan: &Plan, step: &Step) -> Result<()> {
         let at = self.next - 1;
         match step {
+            // Who is not told yet gets no data, for which it might have to come back.
+            Step::Send { to, .. } if let Some(tag) = self.says => {
+                if let Started::Request(id) = stray::say(engine, methods, plan, tag, *to)? {
+                    self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
+                }
+            }
             Step::Send { to, segment } => {
                 let envelope = Envelope {
                     context: plan.context,
@@ -645,7 +685,7 @@ impl Place {
     ) {
         let Some(Step::Receive { from, segment, .. }) = plan.steps.get(step) else {
             if let Some(error) = status.error {
-                self.failed(error);
+                self.failed(plan, error);
             }
             return;
         };
@@ -682,7 +722,7 @@ impl Place {
         if matches!(error.class(), ErrorClass::NotSame | ErrorClass::Truncate) && plan.comes_in_pieces(step) {
             self.expect_pieces(step, expected, sent);
         }
-        self.failed(error);
+        self.has_not_come(plan, error);
     }
 
     /// So many bytes have come where a piece of another length was expected: nothing more comes from there, or more than is planned,
@@ -691,13 +731,41 @@ impl Place {
     fn expect_pieces(&mut self, step: usize, expected: u64, sent: u64) {
         if expected == choose::PIECE {
             self.given_up = true;
+        } else if self.given_up {
+            // Nothing is received any more.
         } else if sent == choose::PIECE {
             self.lists.awaited.push(Awaited { step, segment: Segment::empty() });
         }
     }
 
+    /// A start before this one has failed for a loss: nothing is received, and others hear that what this one would pass on is missing.
     #[cold]
-    fn failed(&mut self, error: Error) {
+    fn fails_again(&mut self, name: &str, tag: i32) {
+        let text = format!("{name}: a member was lost in an earlier start of this operation");
+        self.given_up = true;
+        self.says = Some(Label::lacking(tag, None));
+        self.error = Some(Error::other(ErrorClass::ProcAborted, text));
+    }
+
+    /// Something else than a receive has failed. Who could not be told by a barrier may never have come, either.
+    #[cold]
+    fn failed(&mut self, plan: &Plan, error: Error) {
+        if Label::is_barrier(plan.tag) {
+            return self.has_not_come(plan, error);
+        }
+        self.error.get_or_insert(error);
+    }
+
+    /// What was to be received has not come. If that is for a loss, nobody takes for whole what is sent from now on.
+    #[cold]
+    fn has_not_come(&mut self, plan: &Plan, error: Error) {
+        // A message that cannot be read where it lies has a sender whose end is not known yet, or that has taken its memory away.
+        if matches!(error.class(), ErrorClass::ProcAborted | ErrorClass::Buffer) {
+            let lost = error.lost_process().and_then(|lost| plan.group.as_ref()?.rank_of(Peer(lost)));
+            let tag = Label::lacking(plan.tag, lost);
+            // What is outside the count of operations cannot say so.
+            self.says = self.says.or(Some(tag).filter(|tag| *tag != plan.tag));
+        }
         self.error.get_or_insert(error);
     }
 }
@@ -713,17 +781,6 @@ impl Lists {
 /// Whether a message is not over.
 fn is_under_way(engine: &Engine, id: RequestId) -> bool {
     engine.requests.get(id).is_some_and(|request| !complete::is_complete(request))
-}
-
-impl Plan {
-    /// Whether a receive is that of a piece of data, whose length says whether another one follows: see [`choose::pieces`].
-    fn comes_in_pieces(&self, receive: usize) -> bool {
-        matches!(self.steps[receive..], [_, Step::Turn, Step::Turn, ..])
-    }
-
-    fn pattern(&self, from: u32) -> Pattern {
-        Pattern { context: self.context, source: from as i32, tag: self.tag }
-    }
 }
 
 #[cold]

@@ -88,6 +88,37 @@ pub fn broadcast_group(
     broadcast_members(Draft::with_tag(team, name, 4, Team::group_tag(tag)), members, outcome)
 }
 
+/// The neighbors of a member in the tree of [`broadcast_group`]: who is above it, and who are below it.
+pub fn neighbors_in_group(members: &[u32], me: u32) -> (Option<u32>, Vec<u32>) {
+    let Some(place) = members.iter().position(|member| *member == me) else { return (None, Vec::new()) };
+    let node = tree::place(place as u32, members.len() as u32, choose::moving_radix());
+    let member = |place: u32| members[place as usize];
+    (node.parent.map(member), node.children.iter().rev().map(|(child, _)| member(*child)).collect())
+}
+
+/// One step of what only some members take part in: the outcome is cut into a block for each of `from`, in their order, and each of
+/// `to` gets all of it then. A tag tells such exchanges apart, as in [`broadcast_group`].
+pub fn pass_on(
+    team: &Team,
+    name: &'static str,
+    (from, to): (&[u32], &[u32]),
+    tag: i32,
+    outcome: Arc<OwnedBuf>,
+) -> Schedule {
+    let mut draft = Draft::with_tag(team, name, from.len() + to.len() + 1, Team::group_tag(tag));
+    let block = outcome.len() / from.len().max(1);
+    for (at, rank) in from.iter().enumerate() {
+        let place = outcome.user_buf().offset((at * block) as isize);
+        draft.receive(*rank, Segment::contiguous(place, block as u64));
+    }
+    draft.fence();
+    for rank in to {
+        draft.send(*rank, Segment::contiguous(outcome.user_buf(), outcome.len() as u64));
+    }
+    draft.keep_alive(outcome);
+    draft.done()
+}
+
 /// Swaps bytes with one process: the outcome begins with the `own` bytes for it; behind them comes what it says. `rank`
 /// is its rank to a receive on the team's communicator. A tag tells such exchanges apart, as in [`broadcast_group`].
 pub fn swap(

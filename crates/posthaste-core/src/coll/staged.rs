@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use crate::buffer::{Direction, OwnedBuf, UserBuf, device};
-use crate::coll::schedule::{Plan, Step};
+use crate::coll::steps::{Plan, Step};
 use crate::datatype::{Datatype, Segment};
 
 /// Mirrors keep alignments below this.

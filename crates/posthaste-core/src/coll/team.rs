@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::coll::board::Boards;
+use crate::coll::choose::{self, Cpus};
+use crate::coll::nodes::Nodes;
+use crate::coll::plan;
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::ids::{ContextId, Peer};
@@ -18,8 +21,10 @@ pub struct Team {
     group: Arc<Group>,
     rank: u32,
     oversubscribed: bool,
-    /// Boards, where the members share CPUs of one host.
-    boards: OnceLock<Arc<Boards>>,
+    /// All members share so many CPUs of one host, where this process has boards or none.
+    crowd: OnceLock<(u32, Option<Arc<Boards>>)>,
+    /// Who shares a node, where there are several.
+    nodes: OnceLock<Arc<Nodes>>,
     sequence: AtomicU32,
     serial: u64,
 }
@@ -31,8 +36,8 @@ impl Team {
     /// The team of `group` in a context, seen by its member with the given rank.
     pub fn new(context: ContextId, group: Arc<Group>, rank: u32, oversubscribed: bool) -> Self {
         let serial = TEAMS.fetch_add(1, Ordering::Relaxed);
-        let (boards, sequence) = (OnceLock::new(), AtomicU32::new(0));
-        Self { context, group, rank, oversubscribed, boards, sequence, serial }
+        let (crowd, nodes, sequence) = (OnceLock::new(), OnceLock::new(), AtomicU32::new(0));
+        Self { context, group, rank, oversubscribed, crowd, nodes, sequence, serial }
     }
 
     /// A number that no other team of this process has or had.
@@ -75,13 +80,44 @@ impl Team {
         self.oversubscribed = oversubscribed;
     }
 
-    /// All members are on one host, where they share CPUs: what goes to several may go on one of these boards.
-    pub fn share_boards(&self, boards: &Arc<Boards>) {
-        self.boards.get_or_init(|| boards.clone());
+    /// All members are on one host, where ranks share so many CPUs; every member must say the same. What goes to several may go on one
+    /// of these boards, which not every member need have.
+    pub fn is_crowd(&self, cpus: u32, boards: Option<&Arc<Boards>>) {
+        self.crowd.get_or_init(|| (cpus, boards.cloned()));
+    }
+
+    /// The members are on these nodes; every member must say the same.
+    pub fn is_on(&self, nodes: Arc<Nodes>) {
+        self.nodes.get_or_init(|| nodes);
+    }
+
+    /// Who shares a node, where there are several and some have several members.
+    #[inline]
+    pub(super) fn nodes(&self) -> Option<&Nodes> {
+        self.nodes.get().map(|nodes| &**nodes)
+    }
+
+    /// Who shares CPUs; all members say the same.
+    pub(super) fn cpus(&self) -> Cpus {
+        match self.crowd.get() {
+            Some((cpus, _)) => Cpus::OneHost(*cpus),
+            None if self.oversubscribed => Cpus::Shared,
+            None => Cpus::Own,
+        }
+    }
+
+    /// The same for what decides in which order operands are combined.
+    pub(super) fn cpus_that_combine(&self) -> Cpus {
+        if plan::keeps_bits() { Cpus::Own } else { self.cpus() }
+    }
+
+    /// Radix of a tree in which operands are combined.
+    pub(super) fn combining_radix(&self) -> u32 {
+        choose::radix(self.oversubscribed && !plan::keeps_bits())
     }
 
     pub(super) fn boards(&self) -> Option<&Arc<Boards>> {
-        self.boards.get()
+        self.crowd.get()?.1.as_ref()
     }
 
     /// The number of the next collective operation.

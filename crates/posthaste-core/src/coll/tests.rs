@@ -15,6 +15,7 @@ use posthaste_os::simulated_device::SimulatedDevice;
 
 use crate::buffer::UserBuf;
 use crate::buffer::device::testing::simulated;
+use crate::coll::choose::Cpus;
 use crate::coll::{self, Blocks, Boards, Operand, Reduced, Schedule, Team, TypedBlocks, Walk};
 use crate::config::Config;
 use crate::datatype::Datatype;
@@ -28,12 +29,15 @@ use crate::request::Status;
 use crate::testing::{Bench, Buffer, CALM, ROUGH};
 
 mod copies;
+mod costs;
 mod data;
 mod failures;
+mod levels;
 mod million;
 mod plans;
 mod reductions;
 mod several;
+mod shapes;
 
 const SIZES: [u32; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
 
@@ -41,7 +45,7 @@ thread_local! {
     /// One for each test.
     static DEVICE: LazyCell<Arc<SimulatedDevice>> = LazyCell::new(|| simulated(5, 0));
     static BOARDS: LazyCell<Arc<Boards>> =
-        LazyCell::new(|| Boards::new(Heap::new(&Node::create(1).expect("memory"), 0), 1));
+        LazyCell::new(|| Boards::new(Heap::new(&Node::create(1).expect("memory"), 0), 1, 0));
     static BUFFERS: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -137,9 +141,13 @@ struct Room {
 
 impl Room {
     fn new(n: u32, oversubscribed: bool, seed: u64, weather: Weather) -> Self {
+        Self::sharing(n, if oversubscribed { crowded(seed) } else { Cpus::Own }, seed, weather)
+    }
+
+    fn sharing(n: u32, cpus: Cpus, seed: u64, weather: Weather) -> Self {
         let config = Config { eager_limit: 90, ..Config::default() };
         let bench = Bench::new(seed, n, weather, &config);
-        Self { bench, teams: teams(ContextId::WORLD, n, oversubscribed), seed }
+        Self { bench, teams: teams(ContextId::WORLD, n, cpus), seed }
     }
 
     fn start(&mut self, at: usize, schedule: Schedule) -> RequestId {
@@ -233,13 +241,25 @@ impl Room {
     }
 }
 
-fn teams(context: ContextId, n: u32, oversubscribed: bool) -> Vec<Team> {
+/// How CPUs are shared: of any hosts, or so many of one.
+fn crowded(seed: u64) -> Cpus {
+    const CROWDS: [Cpus; 5] =
+        [Cpus::OneHost(2), Cpus::Shared, Cpus::OneHost(1), Cpus::OneHost(3), Cpus::OneHost(12)];
+    // Not in step with what else tests do every second or third time.
+    CROWDS[(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % CROWDS.len()]
+}
+
+fn teams(context: ContextId, n: u32, cpus: Cpus) -> Vec<Team> {
     let group = Arc::new(Group::range(0, n));
-    let teams: Vec<Team> =
-        (0..n).map(|rank| Team::new(context, group.clone(), rank, oversubscribed)).collect();
-    // Who has boards and who has none need not agree.
-    let with_boards = teams.iter().step_by(2).filter(|_| oversubscribed);
-    BOARDS.with(|boards| with_boards.for_each(|team| team.share_boards(boards)));
+    let team = |rank| Team::new(context, group.clone(), rank, cpus != Cpus::Own);
+    let teams: Vec<Team> = (0..n).map(team).collect();
+    if let Cpus::OneHost(cpus) = cpus {
+        // Who has boards and who has none need not agree.
+        let crowd = teams.iter().enumerate();
+        BOARDS.with(|boards| {
+            crowd.for_each(|(at, team)| team.is_crowd(cpus, Some(&**boards).filter(|_| at % 2 == 0)));
+        });
+    }
     teams
 }
 

@@ -30,12 +30,13 @@ pub struct Creation {
 pub(super) enum What {
     /// The outcome is the context; members are known. `None` for who is no member.
     Known(Option<Members>),
-    /// The outcome is the context and the founder's proof that it means the same creation.
+    /// The outcome is the context, the founder's proof that it means the same creation, and whether it shares CPUs.
     Founded { members: Members, proof: u64 },
     /// The outcome says for each rank of the old communicator (both groups of an intercommunicator): color, key,
     /// context to be used if it is rank 0.
     Split { old: Members, color: i32 },
-    /// The outcome says for each rank of both groups whether it wants to be high, and for the first the context.
+    /// The outcome says for each rank of both groups whether it wants to be high (2) or not (1), and for the first the context; 0 of who
+    /// has not said it.
     Merge { old: Members },
 }
 
@@ -106,7 +107,7 @@ impl Comm {
             return Err(Error::invalid(ErrorClass::Comm, "intercomm", "an intracommunicator", expected));
         }
         let context = if self.everybody().rank() == 0 { Some(allocate()?) } else { None };
-        let (schedule, outcome) = self.share("MPI_Intercomm_merge", i32::from(high), 0, context);
+        let (schedule, outcome) = self.share("MPI_Intercomm_merge", 1 + i32::from(high), 0, context);
         Ok((schedule, self.creation(outcome, What::Merge { old: self.own_members() })))
     }
 
@@ -238,10 +239,11 @@ impl Creation {
     /// When what the others sent makes no sense.
     pub fn finish(self) -> Result<Option<Arc<Comm>>> {
         let received = self.outcome.source().to_vec();
+        let mut oversubscribed = self.oversubscribed;
         let made = match self.what {
             What::Known(members) => members.map(|members| (context_in(&received, 0), members)),
             What::Founded { members, proof } => {
-                from_group::check(number(&received, CONTEXT), proof)?;
+                oversubscribed = from_group::founded(&received, proof)?;
                 Some((context_in(&received, 0), members))
             }
             What::Split { old, color } => old.split(&received, color),
@@ -249,7 +251,7 @@ impl Creation {
         };
         let Some((context, members)) = made else { return Ok(None) };
         let details = Details::new("", self.inherited).with_topology(self.topology);
-        members.comm(context, self.oversubscribed, details).map(Some)
+        members.comm(context, oversubscribed, details).map(Some)
     }
 }
 
@@ -317,10 +319,16 @@ impl Members {
         let (first, far) = self.firsts();
         let high = |first: usize, group: &Group| {
             let wishes = received.chunks_exact(SPLIT_BYTES).skip(first).take(group.size() as usize);
-            let mut wishes = wishes.map(|received| received[0] != 0);
-            let high = wishes.next().unwrap_or(false);
-            if wishes.all(|other| other == high) {
-                return Ok(high);
+            let wishes: Vec<u8> = wishes.map(|received| received[0]).collect();
+            if let Some(rank) = wishes.iter().position(|wish| *wish == 0) {
+                let text = format!(
+                    "rank {rank} of one of the groups has ended before it said whether it wants to be high"
+                );
+                return Err(Error::other(ErrorClass::ProcAborted, text));
+            }
+            let high = wishes.first().copied().unwrap_or(1);
+            if wishes.iter().all(|other| *other == high) {
+                return Ok(high == 2);
             }
             let expected = "the same at all ranks of one group";
             Err(Error::invalid(ErrorClass::Arg, "high", "different at ranks of one group", expected))

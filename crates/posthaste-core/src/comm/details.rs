@@ -170,12 +170,6 @@ impl Comm {
         Ok(())
     }
 
-    /// Takes over the hints of the communicator that this one duplicates, without what they promise: whoever duplicates a
-    /// communicator for its own use need not keep the promises of the other's user.
-    pub fn inherit_hints(&self, original: &Self) {
-        self.details.info.set_all(&original.details.info);
-    }
-
     /// Checks a receive or a probe that leaves the sender open, or the tag.
     ///
     /// # Errors

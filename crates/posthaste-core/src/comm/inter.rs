@@ -32,9 +32,9 @@ pub enum Next<'a> {
     /// This schedule has to be run; its outcome goes to [`Introduction::next`].
     Run(Schedule, Introduction<'a>),
     /// The groups have to be told of each other by what means something in all jobs.
-    Meet(Strangers<'a>),
-    /// Done.
-    Made(Arc<Comm>),
+    Meet(Groups<'a>),
+    /// What came of it here, unless not all could be told. Nobody uses it before all of both groups are known to have it.
+    Made(Result<Arc<Comm>>, Groups<'a>),
 }
 
 /// An intercommunicator in the making.
@@ -55,21 +55,22 @@ enum Stage<'a> {
     /// A leader sends its group what came out: a head and, at the leader, what it knows or the error.
     Verdict { outcome: Arc<OwnedBuf>, leader: Option<Result<Known<'a>>> },
     /// A leader sends its group the members of the other.
-    Members { head: Head, told: Result<()>, outcome: Arc<OwnedBuf> },
+    Members { head: Head, told: Result<()>, way: Option<Way<'a>>, outcome: Arc<OwnedBuf> },
 }
 
 /// What a leader knows when its group hears of it.
 #[derive(Debug)]
 enum Known<'a> {
-    /// The members of the other group.
-    List(Vec<u8>),
+    /// The members of the other group, and the way to their leader.
+    List(Vec<u8>, Way<'a>),
     /// They are of several jobs; the way to their leader.
     Strangers(Way<'a>),
 }
 
-/// Two groups that numbers do not describe to each other. All members of both go on with it.
+/// Two groups that numbers do not describe to each other, or that have yet to hear whether all know each other. All members of both go on
+/// with it.
 #[derive(Debug)]
-pub struct Strangers<'a> {
+pub struct Groups<'a> {
     /// Of the own group.
     pub local: &'a Comm,
     /// The rank of its leader there.
@@ -209,21 +210,24 @@ impl Comm {
         Ok(introduction(Stage::Heads { way, own, outcome }).run())
     }
 
+    /// Plans to tell the leader of another group, as [`Comm::plan_intercomm`] finds it in this communicator, that the own group
+    /// comes to nothing.
+    ///
+    /// # Errors
+    /// A leader that is no rank.
+    pub fn plan_refusal(&self, remote_leader: i32, tag: i32, why: ErrorClass) -> Result<Schedule> {
+        let way = Way::through(self, remote_leader, tag)?;
+        Ok(way.swap(Head::LEN, &filled(&[Head::failed(why).bytes(), [0; Head::LEN]].concat())))
+    }
+
     fn way<'a>(&self, peer_comm: &'a Self, remote_leader: i32, tag: i32) -> Result<Way<'a>> {
-        let wrong = |expected: String| {
-            Err(Error::invalid(ErrorClass::Rank, "remote_leader", remote_leader, expected))
-        };
-        let group = peer_comm.remote().unwrap_or(peer_comm.group());
-        let rank = u32::try_from(remote_leader).ok();
-        let Some((rank, peer)) = rank.and_then(|rank| Some((rank, group.peer(rank)?))) else {
-            return wrong(format!("0..={}, a rank of peer_comm", i64::from(group.size()) - 1));
-        };
-        if let Some(local) = self.group().rank_of(peer) {
-            return wrong(format!("a process of the other group (this one has rank {local} in local_comm)"));
+        let way = Way::through(peer_comm, remote_leader, tag)?;
+        if let Some(local) = self.group().rank_of(way.peer) {
+            let expected =
+                format_args!("a process of the other group (this one has rank {local} in local_comm)");
+            return Err(Error::invalid(ErrorClass::Rank, "remote_leader", remote_leader, expected));
         }
-        // Who is lost there is known by the ranks of both groups.
-        let rank = peer_comm.everybody().group().rank_of(peer).unwrap_or(rank);
-        Ok(Way { peer_comm, peer, rank, tag })
+        Ok(way)
     }
 }
 
@@ -238,11 +242,13 @@ impl<'a> Introduction<'a> {
             Stage::Heads { way, own, outcome: received } => {
                 outcome.and_then(|()| Self::heads(local, way, own, &received)).unwrap_or_else(Stage::failed)
             }
-            Stage::Lists { own, theirs, outcome: received, .. } => outcome.map_or_else(Stage::failed, |()| {
-                let list =
-                    received.source().to_vec().get(own.size as usize * 4..).unwrap_or_default().to_vec();
-                Stage::agreed(own, theirs, Known::List(list))
-            }),
+            Stage::Lists { way, own, theirs, outcome: received } => {
+                outcome.map_or_else(Stage::failed, |()| {
+                    let list =
+                        received.source().to_vec().get(own.size as usize * 4..).unwrap_or_default().to_vec();
+                    Stage::agreed(own, theirs, Known::List(list, way))
+                })
+            }
             Stage::Verdict { outcome: received, leader: known } => {
                 let known = known.transpose()?;
                 let head = Head::parse(&received.source().to_vec(), "the leader of the local group");
@@ -257,18 +263,21 @@ impl<'a> Introduction<'a> {
                     let leader = leader as i32;
                     let way = if let Some(Known::Strangers(way)) = known { Some(way) } else { None };
                     let strangers =
-                        Strangers { local, leader, context, oversubscribed, is_first, size, told, way };
+                        Groups { local, leader, context, oversubscribed, is_first, size, told, way };
                     return Ok(Next::Meet(strangers));
                 }
-                let list = match known {
-                    Some(Known::List(list)) => list,
-                    _ => vec![0; size as usize * 4],
+                let (list, way) = match known {
+                    Some(Known::List(list, way)) => (list, Some(way)),
+                    _ => (vec![0; size as usize * 4], None),
                 };
-                Stage::Members { head, told, outcome: filled(&list) }
+                Stage::Members { head, told, way, outcome: filled(&list) }
             }
-            Stage::Members { head, told, outcome: received } => {
-                told.and(outcome)?;
-                return local.bridged(head, &received.source().to_vec(), processes).map(Next::Made);
+            Stage::Members { head, told, way, outcome: received } => {
+                let made = local.bridged(head, &received.source().to_vec(), processes);
+                let Head { context, size, oversubscribed, first: is_first, .. } = head;
+                let (leader, told) = (leader as i32, told.and(outcome));
+                let groups = Groups { local, leader, context, oversubscribed, is_first, size, told, way };
+                return Ok(Next::Made(made, groups));
             }
         };
         Ok(Self { local, leader, processes, stage }.run())
@@ -332,7 +341,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-impl Strangers<'_> {
+impl Groups<'_> {
     /// Whom the leader finds behind its way: the other leader.
     pub fn other_leader(&self) -> Option<Peer> {
         self.way.map(|way| way.peer)
@@ -345,7 +354,20 @@ impl Strangers<'_> {
     }
 }
 
-impl Way<'_> {
+impl<'a> Way<'a> {
+    /// To this rank of a communicator, or of its remote group.
+    fn through(peer_comm: &'a Comm, remote_leader: i32, tag: i32) -> Result<Self> {
+        let group = peer_comm.remote().unwrap_or(peer_comm.group());
+        let rank = u32::try_from(remote_leader).ok();
+        let Some((rank, peer)) = rank.and_then(|rank| Some((rank, group.peer(rank)?))) else {
+            let expected = format_args!("0..={}, a rank of peer_comm", i64::from(group.size()) - 1);
+            return Err(Error::invalid(ErrorClass::Rank, "remote_leader", remote_leader, expected));
+        };
+        // Who is lost there is known by the ranks of both groups.
+        let rank = peer_comm.everybody().group().rank_of(peer).unwrap_or(rank);
+        Ok(Self { peer_comm, peer, rank, tag })
+    }
+
     fn swap(&self, own: usize, outcome: &Arc<OwnedBuf>) -> Schedule {
         coll::swap(self.peer_comm.everybody(), NAME, (self.peer, self.rank), self.tag, own, outcome.clone())
     }
@@ -395,16 +417,19 @@ mod tests {
     const PROCESSES: u32 = 8;
 
     /// What the last step makes of a list of members, from a process of the group 0, 1.
-    fn members(list: &[u8], size: u32) -> Result<Next<'static>> {
+    fn members(list: &[u8], size: u32) -> Result<Arc<Comm>> {
         made(Comm::world(1, 2), list, size)
     }
 
-    fn made(local: Comm, list: &[u8], size: u32) -> Result<Next<'static>> {
+    fn made(local: Comm, list: &[u8], size: u32) -> Result<Arc<Comm>> {
         let local: &'static Comm = Box::leak(Box::new(local));
         let context = ContextId::allocated(0, 0, ContextId::FIRST_COUNT).expect("a small count").words();
         let head = Head { context, size, oversubscribed: false, first: true, by_name: false };
-        let stage = Stage::Members { head, told: Ok(()), outcome: filled(list) };
-        Introduction { local, leader: 0, processes: PROCESSES, stage }.next(Ok(()))
+        let stage = Stage::Members { head, told: Ok(()), way: None, outcome: filled(list) };
+        match (Introduction { local, leader: 0, processes: PROCESSES, stage }).next(Ok(()))? {
+            Next::Made(made, _) => made,
+            other => panic!("{other:?}"),
+        }
     }
 
     fn list(peers: &[u32]) -> Vec<u8> {
@@ -413,8 +438,7 @@ mod tests {
 
     #[test]
     fn a_group_of_strangers_is_refused() {
-        let good = members(&list(&[7, 2, 3]), 3);
-        let Ok(Next::Made(comm)) = good else { panic!("{good:?}") };
+        let comm = members(&list(&[7, 2, 3]), 3).expect("a good list");
         let remote = comm.remote().expect("a remote group");
         assert_eq!(remote.peers().collect::<Vec<_>>(), [7, 2, 3].map(Peer));
         for (peers, says) in [
@@ -468,11 +492,11 @@ mod tests {
                 Stage::Heads { way, own, outcome: outcome.clone() },
                 Stage::Lists { way, own, theirs, outcome: outcome.clone() },
                 Stage::Verdict { outcome: outcome.clone(), leader: None },
-                Stage::Members { head: theirs, told: Ok(()), outcome },
+                Stage::Members { head: theirs, told: Ok(()), way: None, outcome },
             ];
             for stage in stages {
                 let introduction = Introduction { local: &local, leader: 0, processes: PROCESSES, stage };
-                if let Ok(Next::Made(comm)) = introduction.next(Ok(())) {
+                if let Ok(Next::Made(Ok(comm), _)) = introduction.next(Ok(())) {
                     let remote = comm.remote().expect("a remote group");
                     assert!(remote.peers().all(|peer| (2..PROCESSES).contains(&peer.0)), "{remote:?}");
                 }

@@ -26,10 +26,10 @@ fn halves(room: &mut Room, right: impl Fn(usize) -> bool) -> Vec<Arc<Comm>> {
 /// Runs an introduction at every engine; `plan` gives the first steps.
 fn introduce<'a>(room: &mut Room, plan: impl Fn(&Room, usize) -> Result<Next<'a>>) -> Vec<Result<Arc<Comm>>> {
     let made = |next| match next {
-        Next::Made(comm) => comm,
+        Next::Made(made, groups) => groups.told.and(made),
         other => panic!("{other:?} in one job"),
     };
-    to_the_end(room, plan).into_iter().map(|end| end.map(made)).collect()
+    to_the_end(room, plan).into_iter().map(|end| end.and_then(made)).collect()
 }
 
 /// The same, up to where nothing is to be run any more.
@@ -167,6 +167,10 @@ fn merging_orders_the_groups() {
         let error = creation.finish().unwrap_err().to_string();
         assert!(error.starts_with("high is different"), "{error}");
     }
+    // Nobody has said anything: what is wrong is not what they would have said.
+    let (_, creation) = comms[0].plan_merge(true, || room.allocate(0)).unwrap();
+    let error = creation.finish().unwrap_err();
+    assert_eq!(error.class(), ErrorClass::ProcAborted, "{error}");
 }
 
 #[test]
@@ -375,7 +379,10 @@ fn a_member_that_is_lost_to_its_leader_leaves_nobody_waiting() {
         });
         for (at, end) in ends.into_iter().enumerate() {
             match end {
-                Ok(Next::Made(_)) => assert!(!by_name && matches!(at, 1 | 3 | 4), "rank {at}"),
+                Ok(Next::Made(made, groups)) => {
+                    assert!(!by_name && made.is_ok() && at != 2, "rank {at}");
+                    assert_eq!(groups.told.is_err(), at == 0, "rank {at}");
+                }
                 Ok(Next::Meet(strangers)) => {
                     assert!(by_name && at != 2, "rank {at}");
                     assert_eq!(strangers.told.is_err(), at == 0, "rank {at}");
@@ -383,7 +390,7 @@ fn a_member_that_is_lost_to_its_leader_leaves_nobody_waiting() {
                 Ok(next) => panic!("rank {at}: {next:?}"),
                 Err(why) => {
                     assert_eq!(why.class(), ErrorClass::ProcAborted, "rank {at}");
-                    assert!(at == 2 || at == 0 && !by_name, "rank {at}: {why}");
+                    assert_eq!(at, 2, "{why}");
                 }
             }
         }

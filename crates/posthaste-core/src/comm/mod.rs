@@ -1,6 +1,6 @@
 //! Communicators: a team with everything a user may hang on it (MPI-5.0 §7.2, §7.4).
 //!
-//! `coll` sees the [`Team`] only. `create`: how new ones are made; `from_group`: out of a group alone (§7.4.2); `inter`: how two groups become an intercommunicator
+//! `coll` sees the [`Team`] only. `create`: how new ones are made; `from_group` and `founding`: out of a group alone (§7.4.2); `inter`: how two groups become an intercommunicator
 //! (§7.6) and one group again; `shrink`: what is left when members are lost; `levels`: where their ranks part; `details`: what users hang on them.
 //!
 //! What must stay true: turning a rank of the world into a peer is one comparison.
@@ -8,10 +8,13 @@
 mod create;
 mod details;
 mod from_group;
+mod founding;
 mod inter;
 mod levels;
 mod meeting;
 mod shrink;
+#[cfg(test)]
+mod founding_tests;
 #[cfg(test)]
 mod inter_tests;
 #[cfg(test)]
@@ -21,6 +24,7 @@ pub(crate) mod tests;
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use crate::coll::{Bridge, Team};
 use crate::error::{Error, ErrorClass, Result};
@@ -31,8 +35,9 @@ use details::{Details, Inherited, Known};
 
 pub use create::Creation;
 pub use details::{MAX_NAME, Topology};
-pub use from_group::{check_of_this_job, tag_between};
-pub use inter::{Introduction, Next, Strangers};
+pub use founding::{Founded, Founding};
+pub use from_group::{Mark, without_caller};
+pub use inter::{Groups, Introduction, Next};
 pub use levels::Levels;
 
 /// A communicator.
@@ -99,8 +104,14 @@ impl Comm {
     }
 
     /// Whether it is revoked.
+    #[inline]
     pub fn is_revoked(&self) -> bool {
         self.known.users().is_revoked()
+    }
+
+    /// As [`Membership::marks`](crate::pt2pt::contexts::Membership::marks).
+    pub(crate) fn marks(&self, word: &Arc<AtomicU64>) {
+        self.known.users().marks(word);
     }
 
     /// Fails when it is revoked.

@@ -8,7 +8,7 @@ use crate::coll::{self, Operand, Schedule};
 use crate::comm::{Comm, Creation, MAX_NAME};
 use crate::config::Config;
 use crate::datatype::Datatype;
-use crate::error::{ErrorClass, Result};
+use crate::error::{Error, ErrorClass, Result};
 use crate::group::{Comparison, Group};
 use crate::ids::{ContextId, PROC_NULL, Peer};
 use crate::progress::Vci;
@@ -34,7 +34,15 @@ impl Room {
 
     pub(crate) fn allocate(&self, at: usize) -> Result<ContextId> {
         let count = self.counts[at].fetch_add(ContextId::STEP, Ordering::Relaxed);
+        if count == u32::MAX {
+            return Err(Error::other(ErrorClass::NoMem, "no context is left"));
+        }
         Ok(ContextId::allocated(at as u32, 0, count).expect("a small count"))
+    }
+
+    /// An engine has no further context.
+    pub(super) fn run_dry(&self, at: usize) {
+        self.counts[at].store(u32::MAX, Ordering::Relaxed);
     }
 
     /// Runs schedules, each at its engine, and all must go well.

@@ -138,6 +138,19 @@ pub(super) fn text(
     Ok(())
 }
 
+/// A folder, or the name of a server's port: who asks the server checks that, without its secret in a sentence.
+pub(super) fn place_of_names(
+    lookup: &impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    value: &mut Option<String>,
+) -> Result<()> {
+    match lookup(name) {
+        Some(server) if server.starts_with("ph1/") => *value = Some(server),
+        folder => text(&|_| folder.clone(), name, "a folder or a server", value)?,
+    }
+    Ok(())
+}
+
 /// A port, or the first and the last one with `-` between.
 pub(super) fn ports(
     lookup: &impl Fn(&str) -> Option<String>,

@@ -159,6 +159,12 @@ fn needed(states: &[State], message: &Message) -> Option<Vec<usize>> {
     }
 }
 
+/// The rank that was asked to do something on a window: where it does not wait in MPI, that is why nothing has come of it.
+fn asked(states: &[State], message: &Message) -> Option<Vec<usize>> {
+    let owner = message.peer.filter(|_| message.part == Part::ForOwner)? as usize;
+    (owner < states.len()).then(|| vec![owner])
+}
+
 /// Who can never go on, and whom the others wait for.
 fn stuck(states: &[State], now: Duration) -> Vec<String> {
     let never: Vec<bool> = states
@@ -269,7 +275,9 @@ fn waited_for(states: &[State], stuck: &[bool]) -> Vec<String> {
     let mut by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for rank in (0..states.len()).filter(|&rank| !stuck[rank] && states[rank].doing() == Doing::Waiting) {
         let messages = states[rank].waits().iter().flat_map(|wait| &wait.goals).flat_map(Goal::messages);
-        for mut others in messages.filter_map(|message| needed(states, message)) {
+        for mut others in
+            messages.filter_map(|message| needed(states, message).or_else(|| asked(states, message)))
+        {
             others.retain(|&other| !stuck[other] && states[other].doing() != Doing::Waiting);
             // Of several that could help nobody is to blame.
             let &[other] = &others[..] else { continue };

@@ -312,3 +312,14 @@ fn the_owner_of_a_lock_tells_who_has_it() {
     let flushes = for_message("MPI_Win_flush", message(Part::ForOwner, 2, 0));
     assert!(!explain(&[flushes, receiving(0, 1), owner], NOW).contains("lock of rank"));
 }
+
+#[test]
+fn an_owner_that_is_away_is_why_a_flush_waits() {
+    let flushes = || for_message("MPI_Win_flush", message(Part::ForOwner, 1, 0));
+    let stopped = not_waiting(Life::Inside, Process::Stopped);
+    assert_eq!(
+        so(&[flushes(), stopped]),
+        ["rank 0 waits for rank 1, which is stopped by a signal or a debugger"]
+    );
+    assert_eq!(so(&[flushes(), receiving(0, 1)]), ["no rank is known to be stuck"]);
+}

@@ -52,7 +52,12 @@ impl Line {
         let _ = set.change(&self.stream, 0, !self.is_flushed());
     }
 
-    fn is_flushed(&self) -> bool {
+    /// The same with a token, in a set that has it.
+    pub(super) fn watch_as(&self, token: u64, set: &Set) -> io::Result<()> {
+        set.change(&self.stream, token, !self.is_flushed())
+    }
+
+    pub(super) fn is_flushed(&self) -> bool {
         self.sent == self.out.len()
     }
 
@@ -95,10 +100,15 @@ impl Line {
     /// # Errors
     /// What became of the connection; a frame that is too long.
     pub fn step(&mut self) -> io::Result<Option<Vec<u8>>> {
+        self.step_within(MOST)
+    }
+
+    /// The same for frames of at most so many bytes.
+    pub(super) fn step_within(&mut self, most: usize) -> io::Result<Option<Vec<u8>>> {
         self.flush()?;
         let Some(front) = self.peek(4)? else { return Ok(None) };
         let len = u32::from_le_bytes(front) as usize;
-        if len > MOST {
+        if len > most {
             return Err(io::Error::other(format!("it announces {len} bytes")));
         }
         let Some(mut frame) = self.take(4 + len)? else { return Ok(None) };

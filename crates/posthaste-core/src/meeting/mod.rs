@@ -15,8 +15,8 @@
 //! between all other members are made when they first talk (`method/tcp`).
 //!
 //! Parts: `port`, names of ports; `handshake`, the proofs, without I/O; `line`, frames between the two roots; `rendezvous`, how
-//! they find each other; `members`, the list that they exchange; `names`, where ports are found by the name of a service;
-//! `further`, hints of a command that stand in a file.
+//! they find each other; `members`, the list that they exchange; `names`, where ports are found by the name of a service: in a
+//! folder, or at a server; `further`, hints of a command that stand in a file.
 //!
 //! What must stay true: nothing here blocks; what comes from outside is checked and bounded; a stranger at a port costs its
 //! owner a place for some seconds and nothing else.
@@ -33,7 +33,7 @@ pub use further::further_hints;
 pub use handshake::pass_between;
 pub use line::Line;
 pub use members::{Member, Party};
-pub use names::Names;
+pub use names::{Inquiry, Next, Question, Server, Told, setting_shown};
 pub use port::PortName;
 /// What a program asks its launcher to start.
 pub use posthaste_pmi::spawning::Spec;

@@ -131,6 +131,12 @@ impl Port {
         Ok(Some(Meeting { line, is_first: true, pass: proofs.pass() }))
     }
 
+    /// Lets go of callers that have gone: a caller that has met at another of the port's addresses is one. It lets nobody in.
+    pub fn look(&mut self) {
+        let secret = self.name.secret;
+        self.doors.retain_mut(|door| door.advance(&secret).is_ok());
+    }
+
     /// What a sleeper has to wait for: the time of those who wait begins anew.
     ///
     /// # Errors
@@ -247,21 +253,6 @@ impl Call {
     /// When nobody is there.
     pub fn step(&mut self, set: &Set) -> Result<Option<Meeting>> {
         let now = machine::now();
-        let is_answered = self.tries.iter().any(|one| matches!(one.progress, Progress::Answered(..)));
-        if (self.tries.is_empty() || now >= self.next_at)
-            && !is_answered
-            && let Some(address) = self.rest.pop_front()
-        {
-            self.next_at = now + BETWEEN;
-            match Stream::connect(address, &self.tuning) {
-                Ok(stream) => {
-                    // A full set is as good as an address that never answers.
-                    let _ = set.add(&stream, 0, true);
-                    self.tries.push(Try { address, progress: Progress::Connecting(stream) });
-                }
-                Err(why) => self.failures.push(format!("{address}: {why}")),
-            }
-        }
         for Try { address, progress } in std::mem::take(&mut self.tries) {
             let was_connecting = matches!(progress, Progress::Connecting(_));
             match self.advance(progress, set) {
@@ -273,6 +264,22 @@ impl Call {
                 }
                 Ok(Step::Met(line, proofs)) => {
                     return Ok(Some(Meeting { line, is_first: false, pass: proofs.pass() }));
+                }
+                Err(why) => self.failures.push(format!("{address}: {why}")),
+            }
+        }
+        // After them: this process may have been away for long, and who has taken the call has done so in time.
+        let is_answered = self.tries.iter().any(|one| matches!(one.progress, Progress::Answered(..)));
+        if (self.tries.is_empty() || now >= self.next_at)
+            && !is_answered
+            && let Some(address) = self.rest.pop_front()
+        {
+            self.next_at = now + BETWEEN;
+            match Stream::connect(address, &self.tuning) {
+                Ok(stream) => {
+                    // A full set is as good as an address that never answers.
+                    let _ = set.add(&stream, 0, true);
+                    self.tries.push(Try { address, progress: Progress::Connecting(stream) });
                 }
                 Err(why) => self.failures.push(format!("{address}: {why}")),
             }

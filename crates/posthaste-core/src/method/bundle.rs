@@ -121,6 +121,11 @@ impl Bundle {
         }
     }
 
+    /// Whether a connection to a peer stands that breaks when its process ends, behind all that it has sent.
+    pub(super) fn breaks_with(&self, peer: Peer) -> bool {
+        self.links.iter().any(|link| link.breaks_with(peer))
+    }
+
     /// Reaches for a peer, if that has not been done yet: over all links, for those that fail only cost time.
     fn want(&mut self, peer: Peer) {
         if !std::mem::replace(&mut self.pairs.pair(peer).is_wanted, true) {

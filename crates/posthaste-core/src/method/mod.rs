@@ -35,6 +35,7 @@ pub mod fabric;
 mod list;
 pub mod loopback;
 pub mod near;
+mod news;
 pub mod pinned;
 pub mod plugin;
 mod rarely;
@@ -51,6 +52,7 @@ use std::time::Duration;
 use posthaste_os::heap::Heap;
 use posthaste_os::machine;
 use posthaste_os::mapped::Mapped;
+use posthaste_os::node::Node;
 pub use posthaste_os::ring::Load;
 
 use crate::datatype::Segment;
@@ -69,6 +71,7 @@ use list::All;
 pub use list::{Claim, Listed, Pins, Route};
 use loopback::Loopback;
 use near::Near;
+use news::News;
 use plugin::Plugin;
 pub use routes::Routes;
 use shm::Shm;
@@ -96,6 +99,8 @@ pub struct Methods {
     me: Peer,
     /// Some method brings packets that a look at the rings of this host does not find.
     elsewhere: bool,
+    /// What the launcher says of ranks that are lost, where a network leads to others.
+    news: Option<Box<News>>,
     /// Counts of messages and bytes, by protocol and method.
     pub counts: Counts,
 }
@@ -104,7 +109,8 @@ impl Methods {
     /// The ways to all peers of process `me`, of which none has its method yet but that to ourselves.
     pub fn new(routes: Routes, me: Peer) -> Self {
         let (all, counts) = (All::default(), Counts::default());
-        Self { routes, shown: None, all, me, elsewhere: false, counts }.with(Some(Loopback::new(me)))
+        Self { routes, shown: None, all, me, elsewhere: false, news: None, counts }
+            .with(Some(Loopback::new(me)))
     }
 
     /// The same with a method, if there is one.
@@ -120,6 +126,14 @@ impl Methods {
     pub fn add<M: Listed>(&mut self, method: M) {
         self.elsewhere |= M::ELSEWHERE;
         *M::place(&mut self.all) = Some(method.joining(&self.routes));
+    }
+
+    /// From now on ranks of the job are lost when the launcher has said so in this segment, unless a connection tells more.
+    #[must_use]
+    pub fn hearing_of(mut self, losses: Node) -> Self {
+        let peers = self.routes.size();
+        self.news = Some(Box::new(News::new(losses, peers)));
+        self
     }
 
     /// TCP, by which processes of other jobs are reached.
@@ -524,7 +538,43 @@ impl Methods {
             self.settle(settled, &mut on);
             busy = true;
         }
+        if self.news.as_ref().is_some_and(|news| news.is_some()) {
+            busy |= self.hear_news(busy, &mut on);
+        }
         busy
+    }
+
+    /// Ranks are lost of which the launcher says so: those that no connection tells of. `busy`: something else has come.
+    #[cold]
+    fn hear_news(&mut self, busy: bool, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
+        let Some(news) = &mut self.news else { return false };
+        let due = news.due(busy);
+        // Most polls leave sockets alone while shared memory is polled, too.
+        self.look_at_sockets();
+        let mut any = false;
+        for loss in due {
+            let tells = match self.route(loss.peer) {
+                Route::Tcp => {
+                    self.all.tcp.as_ref().is_some_and(|tcp| tcp.stands(loss.peer)) && !loss.whole_host
+                }
+                // When that connection is gone, links of another kind may not know it.
+                Route::Bundle
+                    if !loss.whole_host
+                        && self.all.bundle.as_ref().is_some_and(|links| links.breaks_with(loss.peer)) =>
+                {
+                    self.news.iter_mut().for_each(|news| news.rest_again(loss));
+                    true
+                }
+                // The system says it of processes of this host.
+                Route::Shm(_) | Route::Near(_) | Route::Loopback => true,
+                _ => false,
+            };
+            if !tells {
+                on(Event::PeerDown(loss.peer, loss.why()), &mut self.counts);
+                any = true;
+            }
+        }
+        any
     }
 
     /// Whether no long message is being copied by this process; a sleeper must not stop such a copy.
@@ -559,12 +609,12 @@ impl Methods {
         each!(self.all, as_mut, |method| method.look_soon());
     }
 
-    /// Whether a connection is being made: its next step may be due without anything coming.
+    /// Whether a connection is being made, or news rests: the next step may be due without anything coming.
     pub fn is_connecting(&self) -> bool {
         each!(self.all, as_ref, |method| if method.is_connecting() {
             return true;
         });
-        false
+        self.news.as_ref().is_some_and(|news| news.is_some())
     }
 
     /// Whether everything that was handed to the methods has left this process.

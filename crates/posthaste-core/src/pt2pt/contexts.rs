@@ -4,8 +4,8 @@
 //! until they have ended (MPI-5.0 §7.4.3); nothing here keeps it from being freed. A communicator that is revoked stays so, also
 //! if this process heard of that before it knew the communicator.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::agreement::Tree;
 use crate::error::{Error, ErrorClass, Result};
@@ -21,6 +21,9 @@ const CROWDED_RADIX: u32 = 64;
 /// The name of a communicator, which its user may change.
 pub type Name = Arc<Mutex<String>>;
 
+/// What stands in the lowest byte of the word of a membership that is revoked.
+pub const REVOKED: u64 = 0xff;
+
 /// The processes that messages of a context come from and go to.
 #[derive(Debug)]
 pub struct Membership {
@@ -30,6 +33,8 @@ pub struct Membership {
     own: i32,
     freed: AtomicBool,
     revoked: AtomicBool,
+    /// A word whose lowest byte becomes [`REVOKED`] then: what looks at that word looks at nothing else.
+    mark: OnceLock<Arc<AtomicU64>>,
     /// Its members share CPUs; all of them say so, or none.
     is_crowded: AtomicBool,
     /// How many ranks are the processes of the same number, starting at 0; none once it is revoked, so that a call that looks
@@ -47,6 +52,7 @@ impl Membership {
             own,
             freed: AtomicBool::new(false),
             revoked: AtomicBool::new(false),
+            mark: OnceLock::new(),
             is_crowded: AtomicBool::new(false),
             identity,
         })
@@ -74,6 +80,15 @@ impl Membership {
         // SYNC: nothing is read on account of it.
         self.revoked.store(true, Ordering::Relaxed);
         self.identity.store(0, Ordering::Relaxed);
+        self.mark.get().into_iter().for_each(|word| _ = word.fetch_or(REVOKED, Ordering::Relaxed));
+    }
+
+    /// The lowest byte of this word becomes [`REVOKED`] when it is revoked: of one word.
+    pub fn marks(&self, word: &Arc<AtomicU64>) {
+        let word = self.mark.get_or_init(|| word.clone());
+        if self.is_revoked() {
+            word.fetch_or(REVOKED, Ordering::Relaxed);
+        }
     }
 
     /// Whether it is revoked.

@@ -9,6 +9,7 @@
 //! What must stay true: stamps grow, so "first" means first posted or first arrived; every entry leaves all its
 //! queues at once; the entries of a kind are all among the few or all filed, and filed until the last has left.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use posthaste_os::mem::Source;
@@ -119,6 +120,8 @@ const CLASSES: [usize; 3] = [64, 512, 4096];
 const MOST_SPARE: usize = 256;
 /// Early messages of collective operations that one look goes through.
 const MOST_LOOKED_AT: usize = 128;
+/// The tags of one collective operation of a communicator differ in so many of their low bits only.
+pub const OPERATION_BITS: u32 = 11;
 /// What an unexpected message costs besides its data: its place in the queue and in up to four indexes, which grow by
 /// doubling, and what the allocator adds.
 const ENVELOPE_BYTES: u64 = 256;
@@ -202,6 +205,9 @@ pub struct Matching {
     unexpected_indexes: [Option<Index>; SHAPES],
     /// What came in contexts of collective operations, in its order; of that perhaps some has been taken since.
     early: Vec<Pattern>,
+    /// The same of what came without data, which may say what becomes of an operation: that of each by itself.
+    early_empty: BTreeMap<(u64, i32), Vec<Pattern>>,
+    early_empty_count: usize,
     /// Contexts whose receives never ask in some shapes, a bit for each, as long as their communicators live.
     narrow: Vec<Narrow>,
     stamp: u64,
@@ -210,6 +216,11 @@ pub struct Matching {
     unexpected_bytes: PeerTable<u64>,
     /// Memory of eager messages that have been taken, for the next ones of its class.
     spare: [Vec<Vec<u8>>; CLASSES.len()],
+}
+
+/// What the messages of a collective operation have in common.
+fn operation(context: ContextId, tag: i32) -> (u64, i32) {
+    (context.0, tag >> OPERATION_BITS)
 }
 
 impl Default for Matching {
@@ -225,6 +236,8 @@ impl Default for Matching {
             unexpected_few: Few::new(),
             unexpected_indexes: [Some(Index::new()), None, None, None],
             early: Vec::new(),
+            early_empty: BTreeMap::new(),
+            early_empty_count: 0,
             narrow: Vec::new(),
             stamp: 0,
             arrivals: 0,
@@ -420,42 +433,71 @@ impl Matching {
     /// Whether messages of collective operations may have come that nobody has asked for yet.
     #[inline(always)]
     pub fn has_early(&self) -> bool {
-        !self.early.is_empty()
+        !(self.early.is_empty() && self.early_empty.is_empty())
     }
 
-    /// Messages of a context of collective operations that nobody has asked for yet, in the order in which they came: all of them, or the
-    /// oldest and the newest where there are many, so that who is far behind does not look at all of them in every operation. Of those
-    /// that are none of the last `new` unexpected messages the caller knows already.
-    pub fn early(&mut self, context: ContextId, new: u64) -> Vec<Pattern> {
+    /// Messages of a context of collective operations that nobody has asked for yet, in the order in which they came, those without data at
+    /// the end. Where there are many it is the oldest and the newest, and all without data of the operation with this tag: who is far behind
+    /// does not look at all of them in every operation. Of those that are none of the last `new` unexpected messages the caller knows
+    /// already.
+    pub fn early(&mut self, context: ContextId, tag: i32, new: u64) -> Vec<Pattern> {
         let half = MOST_LOOKED_AT / 2;
         let is_first_look = new > half as u64;
-        if is_first_look && self.early.len() <= MOST_LOOKED_AT {
+        let are_few = self.early_empty_count <= MOST_LOOKED_AT;
+        if is_first_look && are_few && self.early.len() <= MOST_LOOKED_AT {
             self.forget_early();
         }
         let len = self.early.len();
         let oldest = if is_first_look { len.min(half) } else { 0 };
         let newest = half.min(usize::try_from(new).unwrap_or(half));
         let ends = (0..oldest).chain(len.saturating_sub(newest).max(oldest)..len);
-        let some: Vec<Pattern> =
-            ends.map(|at| self.early[at]).filter(|early| early.context == context).collect();
+        let operation = operation(context, tag);
+        let empty = if is_first_look && are_few {
+            (context.0, i32::MIN)..=(context.0, i32::MAX)
+        } else {
+            operation..=operation
+        };
+        let some: Vec<Pattern> = ends
+            .map(|at| self.early[at])
+            .filter(|early| early.context == context)
+            .chain(self.early_empty.range(empty).flat_map(|(_, early)| early.iter().copied()))
+            .collect();
+        some.into_iter().filter(|early| self.unexpected_entry(early).is_some()).collect()
+    }
+
+    /// All such messages that are wanted, of all contexts.
+    pub fn all_early(&mut self, wanted: impl Fn(&Pattern) -> bool) -> Vec<Pattern> {
+        let all = self.early.iter().chain(self.early_empty.values().flatten());
+        let some: Vec<Pattern> = all.copied().filter(wanted).collect();
         some.into_iter().filter(|early| self.unexpected_entry(early).is_some()).collect()
     }
 
     #[inline(never)]
     fn note_early(&mut self, envelope: &Envelope) {
         // Those that are there are at most half of those that are noted, so each message is looked at about once.
-        if self.early.len() >= 2 * self.unexpected_count + 64 {
+        if self.early.len() + self.early_empty_count >= 2 * self.unexpected_count + 64 {
             self.forget_early();
         }
-        let Envelope { context, source, tag, .. } = *envelope;
-        self.early.push(Pattern { context, source, tag });
+        let Envelope { context, source, tag, len, .. } = *envelope;
+        let early = Pattern { context, source, tag };
+        if len == 0 {
+            self.early_empty.entry(operation(context, tag)).or_default().push(early);
+            self.early_empty_count += 1;
+        } else {
+            self.early.push(early);
+        }
     }
 
     /// Forgets what has been taken.
     fn forget_early(&mut self) {
-        let mut early = std::mem::take(&mut self.early);
+        let (mut early, mut empty) = (std::mem::take(&mut self.early), std::mem::take(&mut self.early_empty));
         early.retain(|early| self.unexpected_entry(early).is_some());
-        self.early = early;
+        empty.retain(|_, of_one| {
+            of_one.retain(|early| self.unexpected_entry(early).is_some());
+            !of_one.is_empty()
+        });
+        self.early_empty_count = empty.values().map(Vec::len).sum();
+        (self.early, self.early_empty) = (early, empty);
     }
 
     /// Takes out the message that arrived first among those that fit.
@@ -618,123 +660,4 @@ impl Matching {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn envelope(context: u64, source: i32, tag: i32, len: u64) -> Envelope {
-        let (context, types) = (ContextId(context), crate::datatype::Types::UNKNOWN);
-        Envelope { context, source, tag, len, mode: Mode::Standard, types }
-    }
-
-    #[derive(Clone, Debug)]
-    enum Step {
-        Post(Pattern),
-        Arrive(u64, i32, i32),
-        Probe(Pattern),
-        Cancel(usize),
-        Promise(u64, bool, bool),
-    }
-
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
-        let context = 0..2u64;
-        let pattern = (context.clone(), -1..3i32, prop_oneof![Just(ANY_TAG), 0..3i32])
-            .prop_map(|(context, source, tag)| Pattern { context: ContextId(context), source, tag });
-        let step = prop_oneof![
-            3 => pattern.clone().prop_map(Step::Post),
-            3 => (context, 0..3i32, 0..3i32).prop_map(|(c, s, t)| Step::Arrive(c, s, t)),
-            1 => pattern.prop_map(Step::Probe),
-            1 => (0..1000usize).prop_map(Step::Cancel),
-            1 => (0..2u64, any::<bool>(), any::<bool>()).prop_map(|(c, s, t)| Step::Promise(c, s, t)),
-        ];
-        proptest::collection::vec(step, 0..200)
-    }
-
-    proptest! {
-        /// Against two plain lists searched from the front, as the standard describes it.
-        #[test]
-        fn matches_like_the_naive_lists(steps in steps()) {
-            let mut matching = Matching::default();
-            let mut posted: Vec<(Pattern, RequestId, u32)> = Vec::new();
-            let mut unexpected: Vec<Envelope> = Vec::new();
-            let (mut promised, life) = ([(false, false); 2], Arc::new(()));
-            let keeps = |pattern: &Pattern, (no_any_source, no_any_tag): (bool, bool)| {
-                !(no_any_source && pattern.source == ANY_SOURCE || no_any_tag && pattern.tag == ANY_TAG)
-            };
-            for (n, step) in steps.into_iter().enumerate() {
-                let id = RequestId { slot: n as u32, generation: 1 };
-                match step {
-                    Step::Post(pattern) | Step::Probe(pattern)
-                        if !keeps(&pattern, promised[pattern.context.0 as usize]) => {}
-                    Step::Promise(context, no_any_source, no_any_tag) => {
-                        let promise = (no_any_source, no_any_tag);
-                        let of = ContextId(context);
-                        let expected = posted.iter().all(|(p, ..)| p.context != of || keeps(p, promise));
-                        prop_assert_eq!(matching.promise(of, no_any_source, no_any_tag, &life), expected);
-                        if expected {
-                            promised[context as usize] = promise;
-                        }
-                    }
-                    Step::Post(pattern) => {
-                        let expected = unexpected.iter().position(|e| pattern.fits(e)).map(|at| unexpected.remove(at));
-                        let found = matching.take_unexpected(&pattern);
-                        prop_assert_eq!(found.map(|h| h.envelope), expected);
-                        if expected.is_none() {
-                            let entry = matching.post(pattern, id);
-                            posted.push((pattern, id, entry));
-                        }
-                    }
-                    Step::Arrive(context, source, tag) => {
-                        let envelope = envelope(context, source, tag, n as u64);
-                        let expected =
-                            posted.iter().position(|(p, ..)| p.fits(&envelope)).map(|at| posted.remove(at).1);
-                        prop_assert_eq!(matching.take_posted(&envelope), expected);
-                        if expected.is_none() {
-                            let content = Content::Eager { data: Vec::new(), sender: None };
-                            matching.add_unexpected(Unexpected { envelope, from: Peer(0), content, error: None });
-                            unexpected.push(envelope);
-                        }
-                    }
-                    Step::Probe(pattern) => {
-                        let expected = unexpected.iter().find(|e| pattern.fits(e)).copied();
-                        prop_assert_eq!(matching.peek_unexpected(&pattern).map(|h| h.envelope), expected);
-                    }
-                    Step::Cancel(which) if !posted.is_empty() => {
-                        let (_, id, entry) = posted.remove(which % posted.len());
-                        prop_assert_eq!(matching.unpost(entry), Some(id));
-                    }
-                    Step::Cancel(_) => {}
-                }
-                prop_assert_eq!(matching.depths(), (posted.len(), unexpected.len()));
-            }
-        }
-    }
-
-    /// 100,000 entries in either queue must not make a match dearer: counted in looks, not in time, by a limit
-    /// that a linear search could not keep within.
-    #[test]
-    fn depth_costs_nothing() {
-        let start = std::time::Instant::now();
-        let mut matching = Matching::default();
-        let n = 100_000;
-        for tag in 0..n {
-            matching.post(
-                Pattern { context: ContextId(0), source: 0, tag },
-                RequestId { slot: tag as u32, generation: 1 },
-            );
-        }
-        for tag in (0..n).rev() {
-            assert_eq!(matching.take_posted(&envelope(0, 0, tag, 0)).unwrap().slot, tag as u32);
-        }
-        for tag in 0..n {
-            let content = Content::Eager { data: Vec::new(), sender: None };
-            let envelope = envelope(0, 0, tag, 0);
-            matching.add_unexpected(Unexpected { envelope, from: Peer(0), content, error: None });
-        }
-        for tag in (0..n).rev() {
-            let source = if tag % 2 == 0 { ANY_SOURCE } else { 0 };
-            assert!(matching.take_unexpected(&Pattern { context: ContextId(0), source, tag }).is_some());
-        }
-        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
-    }
-}
+mod tests;

@@ -45,6 +45,8 @@ pub(super) fn hear(engine: &mut Engine, methods: &mut Methods, context: ContextI
     }
     forget_unexpected(engine, methods);
     engine.tell_listeners();
+    // Who sleeps in a call on a window looks again: no request of its ends.
+    engine.finished.ends += 1;
 }
 
 /// This process belongs to a communicator from now on: others may have said something about it before.
@@ -129,6 +131,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Each of a million: nobody is lost, or the three that have most to pass on.
+    #[test]
+    fn a_million_hear_of_it_in_a_logarithm_of_rounds() {
+        const SIZE: u32 = 1_000_000;
+        let log = SIZE.next_power_of_two().ilog2() as usize;
+        assert_eq!(rounds(SIZE, 7, &[]), log);
+        let partners: Vec<u32> = order(7, SIZE, None).take(3).collect();
+        let took = rounds(SIZE, 7, &partners);
+        println!("a million, three lost: {took} rounds");
+        assert!(took <= 4 * log, "{took} rounds");
     }
 
     #[test]

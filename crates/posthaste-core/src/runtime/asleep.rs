@@ -72,7 +72,7 @@ impl Vci {
     fn has_work(&self) -> bool {
         let Self { engine, running, .. } = self;
         engine.has_pending_work()
-            || !running.is_empty()
+            || running.has_to_look()
             || !engine.finished.handlers.is_empty()
             || self.is_copying()
     }

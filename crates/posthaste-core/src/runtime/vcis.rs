@@ -75,10 +75,20 @@ impl Vcis {
     #[cold]
     fn make(&self, at: usize) -> &Lock<Vci> {
         let Some(place) = self.further.get(at - 1) else { return &self.first };
-        let made = place.get_or_init(|| self.opener.as_ref().and_then(|opener| opener.0(at)).map(Box::new));
+        let made = place.get_or_init(|| {
+            self.opener.as_ref().and_then(|opener| opener.0(at)).map(|lock| self.like_first(lock))
+        });
         let Some(vci) = made else { return &self.first };
         self.open.fetch_or(1 << at, Ordering::Release);
         vci
+    }
+
+    /// A VCI that is opened when several threads call excludes them, as the first one does, whatever was so when the engine began.
+    fn like_first(&self, lock: Lock<Vci>) -> Box<Lock<Vci>> {
+        if self.first.is_threaded() {
+            lock.exclude_from_now_on();
+        }
+        Box::new(lock)
     }
 }
 

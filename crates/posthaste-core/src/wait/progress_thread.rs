@@ -1,24 +1,46 @@
 //! The progress thread: keeps transfers going while the program computes (`POSTHASTE_PROGRESS_THREAD`). Another one does what others
 //! ask of this process's windows, of which the first one starts it (`POSTHASTE_WINDOW_THREAD`): it calls no function of the
-//! program, neither handlers nor operations.
+//! program, neither handlers nor operations. Its deputy sees to it that it comes to run beside a program that computes.
 //!
 //! It is a waiter that waits for nothing: it advances what there is, runs handlers, and sleeps like any other thread,
 //! as the one that listens if no other does. MPI-5.0 §3.7.4 "progress"; seed 001, "poll may be called from many
 //! places".
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle, Thread};
+use std::time::Duration;
+
+use posthaste_os::machine;
 
 use crate::error::{Error, Result};
-use crate::runtime::{make_progress, only_serve};
+use crate::runtime::{Others, Seen, make_progress, only_serve};
+use crate::wait::sleep::LONGEST_DOZE;
 use crate::wait::{Awaited, Idler, Waiting};
 
-/// The thread. It ends when it has to, or with the process.
+/// From one look of a deputy to the next.
+const BEAT: Duration = Duration::from_micros(500);
+/// After so many looks since the thread was last needed its deputy rests.
+const BEATS: u32 = 100;
+/// A look counts for so many where the program looks around itself.
+const BESIDE_ACTIVE: u32 = 10;
+
+/// The thread, and its deputy if it has one. They end when they have to, or with the process.
 #[derive(Debug)]
 pub struct ProgressThread {
+    state: Arc<State>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What the thread, its deputy and who ends them know of each other.
+#[derive(Debug, Default)]
+struct State {
     over: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
+    /// The thread sleeps, or was woken and has not come to run.
+    asleep: AtomicBool,
+    deputy: OnceLock<Thread>,
+    /// Looks of the deputy until it rests.
+    beats: AtomicU32,
 }
 
 impl ProgressThread {
@@ -27,48 +49,75 @@ impl ProgressThread {
     /// # Errors
     /// When the system gives no thread.
     pub fn start(waiting: &Arc<Waiting>) -> Result<Self> {
-        Self::spawn(waiting, || ())
+        let state = Arc::<State>::default();
+        let thread = spawn(&state, waiting, |state, waiting| waiting.attend(state))?;
+        Ok(Self { state, threads: vec![thread] })
     }
 
-    /// Starts one that calls no function of the program.
+    /// Starts one that calls no function of the program, and a deputy, without which it does what it has to, too, but later.
     ///
     /// # Errors
     /// As [`ProgressThread::start`].
     pub fn serving(waiting: &Arc<Waiting>) -> Result<Self> {
-        Self::spawn(waiting, only_serve)
-    }
-
-    fn spawn(waiting: &Arc<Waiting>, first: impl FnOnce() + Send + 'static) -> Result<Self> {
-        let over = Arc::new(AtomicBool::new(false));
-        let (theirs, waiting) = (Arc::clone(&over), Arc::clone(waiting));
-        let thread = thread::Builder::new()
-            .name("posthaste-progress".to_owned())
-            .spawn(move || {
-                first();
-                waiting.attend(&theirs);
+        let state = Arc::<State>::default();
+        let serving = |does: fn(&Waiting, &State)| {
+            spawn(&state, waiting, move |state, waiting| {
+                only_serve();
+                machine::take_short_turns();
+                does(waiting, state);
             })
-            .map_err(|e| Error::system("starting the progress thread", e))?;
-        Ok(Self { over, thread })
+        };
+        let mut threads = vec![serving(Waiting::attend)?];
+        if let Ok(deputy) = serving(Waiting::look_in) {
+            state.deputy.get_or_init(|| deputy.thread().clone());
+            threads.push(deputy);
+        }
+        Ok(Self { state, threads })
     }
 
     /// Ends it, and waits until it has ended, unless that is the thread that asks.
     pub fn stop(self, waiting: &Waiting) {
-        self.over.store(true, Ordering::Release);
-        self.thread.thread().unpark();
+        self.state.over.store(true, Ordering::Release);
+        self.threads.iter().for_each(|thread| thread.thread().unpark());
         waiting.runtime.doorbell.nudge();
-        if self.thread.thread().id() != thread::current().id() {
-            // It has panicked, or it is over: either way it does nothing more.
-            let _ = self.thread.join();
+        for thread in self.threads {
+            if thread.thread().id() != thread::current().id() {
+                // It has panicked, or it is over: either way it does nothing more.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+fn spawn(
+    state: &Arc<State>,
+    waiting: &Arc<Waiting>,
+    body: impl FnOnce(&State, &Waiting) + Send + 'static,
+) -> Result<JoinHandle<()>> {
+    let (state, waiting) = (Arc::clone(state), Arc::clone(waiting));
+    thread::Builder::new()
+        .name("posthaste-progress".to_owned())
+        .spawn(move || body(&state, &waiting))
+        .map_err(|e| Error::system("starting the progress thread", e))
+}
+
+impl State {
+    /// The thread has done something, and may soon have to again.
+    fn has_helped(&self) {
+        if let Some(deputy) = self.deputy.get()
+            && self.beats.swap(BEATS, Ordering::Relaxed) == 0
+        {
+            deputy.unpark();
         }
     }
 }
 
 impl Waiting {
     /// Advances everything until it is over. It is at home in the first VCI.
-    fn attend(&self, over: &AtomicBool) {
+    fn attend(&self, state: &State) {
         make_progress();
         let mut idler = Idler::default();
-        while !over.load(Ordering::Acquire) {
+        while !state.over.load(Ordering::Acquire) {
             let mut busy = self.runtime.advance(0);
             idler.steps += 1;
             if self.runtime.has_vcis() {
@@ -76,10 +125,42 @@ impl Waiting {
                 idler.others |= others.active;
                 busy |= others.busy;
             }
-            if !busy {
-                self.sleep(0, &mut idler, "progress", &|_| Awaited::Nothing);
+            if busy {
+                // Not for what the program itself would have seen, which looks around all the time.
+                if idler.doze < LONGEST_DOZE {
+                    state.has_helped();
+                }
+            } else {
+                state.asleep.store(true, Ordering::Relaxed);
+                self.sleep(0, &mut idler, "progress", &|_| Awaited::End(Arc::clone(&state.over)));
+                state.asleep.store(false, Ordering::Relaxed);
             }
         }
         self.leave(&idler);
+    }
+
+    /// The deputy. Who was woken beside a program that computes may have to wait for the end of that one's turn, and the system sees it at
+    /// its next tick, up to four milliseconds later, or as soon as anybody else wakes there: so this thread does, every half millisecond
+    /// for a while after the other one was needed. Where it wakes on another CPU, it does itself what there is to do.
+    fn look_in(&self, state: &State) {
+        make_progress();
+        let mut seen = Seen::default();
+        while !state.over.load(Ordering::Acquire) {
+            let beats = state.beats.load(Ordering::Relaxed);
+            if beats == 0 {
+                thread::park();
+                continue;
+            }
+            thread::sleep(BEAT);
+            let is_asleep = state.asleep.load(Ordering::Relaxed);
+            let others = if is_asleep { self.runtime.stand_in(&mut seen) } else { Others::default() };
+            let left = match others {
+                Others { busy: true, .. } => BEATS,
+                Others { active: true, .. } => beats.saturating_sub(BESIDE_ACTIVE),
+                _ => beats - 1,
+            };
+            // The thread may have been needed since then.
+            let _ = state.beats.compare_exchange(beats, left, Ordering::Relaxed, Ordering::Relaxed);
+        }
     }
 }

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use posthaste_os::machine;
@@ -42,8 +44,8 @@ pub enum Awaited {
     Departure,
     /// That tasks are woken, which await requests and messages. It says whether one was.
     Tasks(Box<dyn Fn() -> bool>),
-    /// Nothing: it keeps things going until it has to end.
-    Nothing,
+    /// That it has to end: until then it keeps things going.
+    End(Arc<AtomicBool>),
 }
 
 /// What a call on a window waits for.
@@ -73,6 +75,7 @@ impl Awaited {
         match self {
             Self::Window(OfWindow { is_there, .. }) => is_there.as_ref().is_some_and(|is_there| is_there()),
             Self::Tasks(woken) => woken(),
+            Self::End(over) => over.load(Ordering::Acquire),
             _ => false,
         }
     }
@@ -97,7 +100,7 @@ impl Awaited {
             Self::Message(pattern) => sender(pattern).into_iter().collect(),
             Self::Window(window) => window.needs.iter().filter_map(|(peer, ..)| *peer).collect(),
             Self::Tasks(_) => awaited_by_tasks(vci).iter().filter_map(of_request).collect(),
-            Self::OtherJob(_) | Self::Departure | Self::Nothing => Vec::new(),
+            Self::OtherJob(_) | Self::Departure | Self::End(_) => Vec::new(),
         }
     }
 
@@ -110,7 +113,7 @@ impl Awaited {
             Self::Message(_) | Self::Window(_) | Self::OtherJob(_) | Self::Departure | Self::Tasks(_) => {
                 Until::Event
             }
-            Self::Nothing => Until::Bell,
+            Self::End(_) => Until::Bell,
         }
     }
 }
@@ -179,7 +182,7 @@ impl Reporter {
         awaited: &Awaited,
         further: bool,
     ) {
-        if matches!(awaited, Awaited::Nothing) {
+        if matches!(awaited, Awaited::End(_)) {
             return;
         }
         let now = machine::now();
@@ -276,7 +279,7 @@ fn wait(vci: &Vci, call: &'static str, since: Duration, awaited: &Awaited) -> Wa
             needs.iter().take(MOST).map(need).collect()
         }
         Awaited::Departure => sends(vci).take(MOST).map(Goal::Message).collect(),
-        Awaited::OtherJob(_) | Awaited::Nothing => Vec::new(),
+        Awaited::OtherJob(_) | Awaited::End(_) => Vec::new(),
     };
     let call = match awaited {
         Awaited::OtherJob(place) => format!("{call} {place}"),

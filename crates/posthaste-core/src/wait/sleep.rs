@@ -21,7 +21,10 @@ const NAP: Duration = Duration::from_millis(250);
 const SHORT_NAP: Duration = Duration::from_millis(20);
 /// Longest sleep while other threads of this process look around, too: at first, and after several such sleeps.
 const DOZE: Duration = Duration::from_micros(200);
-const LONGEST_DOZE: Duration = Duration::from_millis(2);
+pub(super) const LONGEST_DOZE: Duration = Duration::from_millis(2);
+/// So many looks around within a sleep are all the time: what peers want waits for one of them, or for the end of a doze, and a
+/// program that looks in now and then would have it wait for long.
+const ALL_THE_TIME: u64 = 4;
 
 impl Waiting {
     /// A wait is over.
@@ -70,6 +73,7 @@ impl Waiting {
         let serves = serves_only();
         let handlers = self.runtime.may_take_over() || (!serves && !vci.engine.finished.handlers.is_empty());
         let busy = if serves { vci.serve() } else { vci.progress() };
+        idler.steps += 1;
         if busy && serves && vci.owes() {
             vci.leave_while(|| self.runtime.rouse_parked());
         }
@@ -115,10 +119,10 @@ impl Waiting {
     }
 
     /// Whether who is about to sleep only dozes: while another thread looks around all the time, peers need not wake this
-    /// one for each of its messages. `steps`: those of its VCI so far.
+    /// one for each of its messages. `steps`: those of its VCI so far, of which the idler knows its own.
     pub(super) fn dozes(&self, idler: &mut Idler, steps: u64) -> bool {
         let others = std::mem::take(&mut idler.others);
-        idler.slept && (others || steps > idler.steps)
+        idler.slept && (others || steps >= idler.steps + ALL_THE_TIME)
     }
 
     /// Who was awake for the moment has been registered again; when it is not any more, it looks for all.

@@ -59,15 +59,15 @@ impl Window {
         mut operands: Operands,
         busy: impl Fn(Words<'_>) -> Result<()>,
     ) -> Result<()> {
-        let start = self.parts()[place.target].start;
+        let Some(base) = self.parts()[place.target].base else { return Ok(()) }; // it has no memory
         let words = Words::of(memory, place.target);
         for (offset, count) in at.arrays(element) {
-            let first = start + (place.offset + offset) as usize;
-            if steps(element) && memory.atom(first, element.size as usize).is_some() {
-                Stepwise { memory, first, element, update }.array(count, &mut operands)?;
+            let first = base.offset((place.offset + offset) as isize);
+            if steps(element) && first.atom(element.size as usize).is_some() {
+                Stepwise { first, element, update }.array(count, &mut operands)?;
             } else {
                 let array = Locked { words, element, update };
-                array.array(UserBuf::mapped(memory, first), count, &mut operands, &busy)?;
+                array.array(first, count, &mut operands, &busy)?;
             }
         }
         Ok(())
@@ -157,18 +157,17 @@ fn change(
 }
 
 /// Elements that the processor changes in one step each.
-struct Stepwise<'a> {
-    memory: &'a Mapped,
+struct Stepwise {
     /// Where the first one is.
-    first: usize,
+    first: UserBuf,
     element: &'static Builtin,
     update: Update,
 }
 
-impl Stepwise<'_> {
+impl Stepwise {
     /// An array of elements, in portions.
     fn array(&self, count: u64, operands: &mut Operands) -> Result<()> {
-        let Self { memory, first, element, update } = *self;
+        let Self { first, element, update } = *self;
         let per_element = if update == Update::CompareAndSwap { 2 * element.size } else { element.size };
         // Both are zeroed, so the long ones are for many operands only.
         let (mut few, mut many);
@@ -189,8 +188,8 @@ impl Stepwise<'_> {
             if let Some(operands) = &mut operands.given {
                 operands.pack(Sink::from(&mut *given));
             }
-            let first = first + (done * element.size) as usize;
-            Stepwise { memory, first, element, update }.all(now, given, taken)?;
+            let first = first.offset((done * element.size) as isize);
+            Self { first, element, update }.all(now, given, taken)?;
             if let Some(old) = &mut operands.old {
                 old.unpack(Source::from(&*taken));
             }
@@ -204,7 +203,7 @@ impl Stepwise<'_> {
         let step = step(self.update, self.element);
         let scratch = Scratch::of(&step, self.element);
         for at in 0..count as usize {
-            let Some(atom) = self.memory.atom(self.first + at * size, size) else { continue };
+            let Some(atom) = self.first.offset((at * size) as isize).atom(size) else { continue };
             let was = match step {
                 Step::Plain(change) => change(atom, bits(&given[at * size..][..size])),
                 Step::Swap => {
@@ -308,8 +307,8 @@ mod tests {
                     .unwrap();
                 let mut taken = vec![0; bytes];
                 let update = Update::Combine(op);
-                if steps(builtin) && memory.atom(64, size).is_some() {
-                    let all = Stepwise { memory: &memory, first: 64, element: builtin, update };
+                if steps(builtin) && place.atom(size).is_some() {
+                    let all = Stepwise { first: place, element: builtin, update };
                     all.all(3, &given, &mut taken).unwrap();
                 } else {
                     let into = OwnedBuf::new(bytes);
@@ -334,7 +333,9 @@ mod tests {
             let given = [expected.to_le_bytes(), new.to_le_bytes()].concat();
             let mut taken = [0; 4];
             let update = Update::CompareAndSwap;
-            Stepwise { memory: &memory, first: 8, element, update }.all(1, &given, &mut taken).unwrap();
+            Stepwise { first: UserBuf::mapped(&memory, 8), element, update }
+                .all(1, &given, &mut taken)
+                .unwrap();
             i32::from_le_bytes(taken)
         };
         assert_eq!((swap(0, 5), swap(0, 6), swap(5, -1), swap(-1, 2)), (0, 5, 5, -1));

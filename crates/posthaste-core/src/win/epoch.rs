@@ -3,10 +3,11 @@
 //! What must stay true: an access needs an epoch towards its target, and one begins only where none of another kind is. A
 //! fence opens an epoch only if an access follows it, so locks may be taken behind a fence.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, ErrorClass, Result};
+use crate::pt2pt::contexts::REVOKED;
 
 /// Assertions of a program (MPI-5.0 §12.5.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +46,8 @@ enum Access {
     LockAll,
     /// There is no window any more.
     Freed,
+    /// It is revoked, which nothing ends.
+    Revoked = REVOKED as u8,
 }
 
 impl Access {
@@ -57,6 +60,7 @@ impl Access {
             4 => Self::Locks,
             5 => Self::LockAll,
             6 => Self::Freed,
+            0xff => Self::Revoked,
             _ => Self::None,
         }
     }
@@ -69,6 +73,7 @@ impl Access {
             Self::Locks => "the epoch of MPI_Win_lock",
             Self::LockAll => "the epoch of MPI_Win_lock_all",
             Self::Freed => "a window that was freed",
+            Self::Revoked => "a window that is revoked",
         }
     }
 }
@@ -95,8 +100,9 @@ pub enum Locked {
 /// The epochs of one member of a window.
 #[derive(Debug)]
 pub struct Epochs {
-    /// The access epoch in the lowest byte, and above it how many targets are locked: threads lock several at once.
-    access: AtomicU64,
+    /// The access epoch in the lowest byte, and above it how many targets are locked: threads lock several at once. The communicator
+    /// marks it when it is revoked, so that the short ways look at nothing else.
+    access: Arc<AtomicU64>,
     targets: Targets,
     /// `MPI_Win_lock_all` has taken locks, which are to be given back.
     has_all: AtomicBool,
@@ -148,10 +154,15 @@ const COUNT: u32 = 8;
 impl Epochs {
     pub(super) fn new(members: usize) -> Self {
         Self {
-            access: AtomicU64::new(Access::None as u64),
+            access: Arc::new(AtomicU64::new(Access::None as u64)),
             targets: Targets::new(members),
             has_all: AtomicBool::new(false),
         }
+    }
+
+    /// What the communicator marks when it is revoked.
+    pub(super) fn word(&self) -> &Arc<AtomicU64> {
+        &self.access
     }
 
     #[inline]
@@ -166,6 +177,9 @@ impl Epochs {
     /// The epoch that a new number of locked targets makes.
     fn change(&self, of: impl Fn(u64) -> (Access, u64)) {
         let change = |word: u64| {
+            if Access::of(word as u8) == Access::Revoked {
+                return None;
+            }
             let (access, locked) = of(word >> COUNT);
             Some(access as u64 | locked << COUNT)
         };
@@ -197,7 +211,7 @@ impl Epochs {
         match self.access() {
             Access::LockAll | Access::FenceUsed => true,
             Access::Locks | Access::Started => self.is_open(target),
-            Access::None | Access::Fence | Access::Freed => false,
+            Access::None | Access::Fence | Access::Freed | Access::Revoked => false,
         }
     }
 
@@ -436,8 +450,17 @@ impl Epochs {
     }
 }
 
+/// It was revoked since the call looked for that.
+#[cold]
+fn revoked() -> Error {
+    Error::other(ErrorClass::Revoked, "the window has been revoked")
+}
+
 #[cold]
 fn closed(access: Access, target: usize, passive: bool) -> Error {
+    if access == Access::Revoked {
+        return revoked();
+    }
     let got = match access {
         Access::Locks => format!("{target}, which this process has not locked"),
         Access::Started => format!("{target}, which is not in the group of MPI_Win_start"),
@@ -454,6 +477,9 @@ fn closed(access: Access, target: usize, passive: bool) -> Error {
 
 #[cold]
 fn wrong(access: Access, before: &str) -> Error {
+    if access == Access::Revoked {
+        return revoked();
+    }
     let got = format_args!("within {}", access.words());
     Error::invalid(ErrorClass::RmaSync, "win", got, format_args!("{before} before"))
 }
@@ -475,6 +501,24 @@ mod tests {
 
     fn refused<T>(outcome: Result<T>) {
         assert_eq!(outcome.err().map(|why| why.class()), Some(ErrorClass::RmaSync));
+    }
+
+    /// The mark may come between a call's look for it and its look at the epoch.
+    #[test]
+    fn a_mark_is_no_wrong_synchronisation() {
+        let epochs = Epochs::new(3);
+        epochs.word().fetch_or(REVOKED, Ordering::Relaxed);
+        let told = [
+            epochs.check(0, false).err(),
+            epochs.check_locked(1).err(),
+            epochs.locked().err(),
+            epochs.check_fence(false).err(),
+            epochs.check_start().err(),
+            epochs.check_complete().err(),
+        ];
+        for why in told {
+            assert_eq!(why.map(|why| why.class()), Some(ErrorClass::Revoked));
+        }
     }
 
     #[test]
@@ -560,6 +604,12 @@ mod tests {
         epochs.completed();
         epochs.check_free(false).unwrap();
         refused(epochs.check_free(true));
+        epochs.word().fetch_or(REVOKED, Ordering::Relaxed);
+        epochs.fenced(false);
+        epochs.lock_all(false);
+        assert!(!epochs.permits(1) && !epochs.permits_flush(Some(1)) && !epochs.permits_fence());
+        assert!(!epochs.permits_lock(1) && epochs.permits_unlock(1).is_none());
+        let epochs = Epochs::new(3);
         epochs.freed();
         refused(epochs.check(1, false));
         refused(epochs.check_lock(1));

@@ -1,7 +1,8 @@
 //! Atomic operations of several members on one element, against all orders in which they could have been done one after the other:
 //! what each has fetched, when it began and when it was over must fit one of them (linearizability).
 //!
-//! Members reach the element by packets over simulated networks, or change it in memory that threads have mapped.
+//! Members reach the element by packets over simulated networks, over one link or over several, or change it in memory that threads have
+//! mapped.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use posthaste_os::mapped::Mapped;
 
-use super::tests::{MEMBERS, Reach, element, filled, in_some_weather, windows, words};
+use super::tests::numbers::Numbers;
+use super::tests::{Cut, MEMBERS, Reach, in_some_weather, over_some_links, windows};
 use super::*;
 use crate::buffer::{OwnedBuf, Run};
 use crate::config::Config;
@@ -153,20 +155,24 @@ struct Story {
     bench: Bench,
     windows: Vec<Arc<Window>>,
     memories: Vec<OwnedBuf>,
+    numbers: Numbers,
     doing: Vec<Doing>,
     events: Vec<Vec<Event>>,
     mutant: Mutant,
 }
 
 /// Runs one history over a network; the events of each member, and what the element holds at the end.
-fn over(mut bench: Bench, reach: Reach, mutant: Mutant) -> (Vec<Vec<Event>>, u64) {
-    let memories: Vec<OwnedBuf> = (0..MEMBERS).map(|_| filled(&[0; 2 * PLACE])).collect();
-    let windows = windows(&mut bench, &memories, reach);
+fn over(mut bench: Bench, reach: Reach, mutant: Mutant, cut: Cut) -> (Vec<Vec<Event>>, u64) {
+    let numbers = Numbers::random(&bench);
+    let memories: Vec<OwnedBuf> = (0..MEMBERS).map(|_| numbers.filled(&[0; 2 * PLACE])).collect();
+    let windows = windows(&mut bench, (&memories, [numbers.size(); MEMBERS]), reach);
     windows.iter().for_each(|window| window.epochs().lock_all(true));
     let doing = (0..MEMBERS).map(|_| Doing::Nothing).collect();
-    let mut story = Story { bench, windows, memories, doing, events: vec![Vec::new(); MEMBERS], mutant };
+    let events = vec![Vec::new(); MEMBERS];
+    let mut story = Story { bench, windows, memories, numbers, doing, events, mutant };
     for tick in 0.. {
         assert!(tick < 2_000_000, "it does not end");
+        cut.now(tick, &story.bench);
         let at = story.bench.network.random(MEMBERS as u64) as usize;
         story.go_on(at, tick);
         story.bench.step();
@@ -175,8 +181,8 @@ fn over(mut bench: Bench, reach: Reach, mutant: Mutant) -> (Vec<Vec<Event>>, u64
         }
     }
     (0..10_000).for_each(|_| story.bench.step());
-    let last = words(&story.memories[0].source().to_vec())[PLACE];
-    (story.events, last.into())
+    let last = numbers.values(&story.memories[0])[PLACE];
+    (story.events, last)
 }
 
 impl Story {
@@ -184,14 +190,14 @@ impl Story {
         let is_quiet = self.windows[at].traffic().is_quiet(0) || self.mutant == Mutant::Hurries;
         match std::mem::replace(&mut self.doing[at], Doing::Nothing) {
             Doing::Nothing if self.events[at].len() < EACH => {
-                let what = What::random(&|n| self.bench.network.random(n), true);
+                let what = What::random(&|n| self.bench.network.random(n), self.numbers.are_integers());
                 let reads = if self.mutant == Mutant::TwoSteps { What::NoOp } else { what };
                 let (old, given) = self.start(at, reads);
                 self.doing[at] = Doing::Waits { what, began: tick, old, given };
             }
             Doing::Waits { what, began, old, given } if is_quiet => {
                 self.windows[at].traffic().outcome(0).unwrap();
-                let fetched = words(&old.source().to_vec())[0].into();
+                let fetched = self.numbers.values(&old)[0];
                 if self.mutant == Mutant::TwoSteps {
                     let buffers = self.start(at, What::Replace(what.after(fetched)));
                     self.doing[at] = Doing::Writes { what, began, fetched, buffers };
@@ -212,20 +218,21 @@ impl Story {
 
     /// Starts an operation and its flush: where what is fetched comes, and the operands.
     fn start(&mut self, at: usize, what: What) -> (OwnedBuf, OwnedBuf) {
-        let unsigned = Datatype::from(Named::Unsigned);
+        let (numbers, datatype) = (self.numbers, self.numbers.datatype());
         let window = self.windows[at].clone();
         let disp = match window.flavor() {
-            Flavor::Dynamic => self.memories[0].user_buf().address() as i64 + 4 * PLACE as i64,
+            Flavor::Dynamic => {
+                self.memories[0].user_buf().address() as i64 + numbers.size() as i64 * PLACE as i64
+            }
             _ => PLACE as i64,
         };
-        let to = At { rank: 0, disp, count: 1, datatype: &unsigned };
-        let place = window.locate(&to, 4, true).unwrap().unwrap();
-        let operands: Vec<u32> = what.operands().into_iter().map(|value| value as u32).collect();
-        let (given, old) = (filled(&operands), filled(&[0]));
+        let to = At { rank: 0, disp, count: 1, datatype: &datatype };
+        let place = window.locate(&to, numbers.size(), true).unwrap().unwrap();
+        let (given, old) = (numbers.filled(&what.operands()), numbers.filled(&[0]));
         let all = |buf: &OwnedBuf| Segment::contiguous(buf.user_buf(), buf.len() as u64);
         let Vci { engine, methods, operations, .. } = &mut self.bench.vcis[at];
         let origin = &mut Origin { engine, methods, request: None };
-        let update = (element(), what.update());
+        let update = (numbers.element(), what.update());
         operations.update(origin, &window, (&to, place), update, &all(&given), Some(&all(&old))).unwrap();
         operations.flush(engine, methods, &window, 0).unwrap();
         (old, given)
@@ -236,26 +243,38 @@ impl Story {
 fn operations_on_one_element_are_as_if_done_one_after_the_other() {
     for reach in [Reach::Transport, Reach::Packets, Reach::Mixed, Reach::Attached] {
         for seed in 1..=60 {
-            let (events, last) = over(in_some_weather(seed), reach, Mutant::Honest);
+            let (events, last) = over(in_some_weather(seed), reach, Mutant::Honest, Cut::Nothing);
             assert!(is_linear(&events, last), "{reach:?}, seed {seed}: {last} after {events:#?}");
         }
     }
     for seed in 1..=5 {
         let bench = Bench::over_tcp(seed, &[Format::NATIVE; MEMBERS], &Config::default());
-        let (events, last) = over(bench, Reach::Packets, Mutant::Honest);
+        let (events, last) = over(bench, Reach::Packets, Mutant::Honest, Cut::Nothing);
         assert!(is_linear(&events, last), "TCP, seed {seed}: {last} after {events:#?}");
+    }
+}
+
+#[test]
+fn histories_are_linear_where_packets_overtake_and_a_link_breaks() {
+    for reach in [Reach::Packets, Reach::Attached] {
+        for seed in 1..=60 {
+            let (events, last) = over(over_some_links(seed), reach, Mutant::Honest, Cut::OneLink(10 * seed));
+            assert!(is_linear(&events, last), "{reach:?}, seed {seed}: {last} after {events:#?}");
+        }
     }
 }
 
 #[test]
 fn who_reads_and_writes_in_two_steps_or_looks_too_early_is_found() {
     for mutant in [Mutant::TwoSteps, Mutant::Hurries] {
-        let is_caught = |seed: &u64| {
-            let (events, last) = over(in_some_weather(*seed), Reach::Packets, mutant);
-            !is_linear(&events, last)
-        };
-        let caught = (1..=30).filter(is_caught).count();
-        assert!(caught >= 10, "{caught} of 30");
+        for bench in [in_some_weather, over_some_links] {
+            let is_caught = |seed: &u64| {
+                let (events, last) = over(bench(*seed), Reach::Packets, mutant, Cut::Nothing);
+                !is_linear(&events, last)
+            };
+            let caught = (1..=30).filter(is_caught).count();
+            assert!(caught >= 10, "{caught} of 30");
+        }
     }
 }
 
@@ -295,7 +314,6 @@ impl Shared {
             size: 64,
             unit: element.size,
             base: Some(UserBuf::mapped(&mapped, start + 64 * rank)),
-            start: start + 64 * rank,
         };
         let parts = Parts::of(members, (0..members).map(part));
         let heeded = Heeded::new([None; 2].into_iter());

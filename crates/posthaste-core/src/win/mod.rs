@@ -100,8 +100,6 @@ pub(crate) struct Part {
     pub(crate) unit: u64,
     /// Where it is here, if loads and stores reach it.
     pub(crate) base: Option<UserBuf>,
-    /// Where it begins in the mapping that all have.
-    pub(crate) start: usize,
 }
 
 /// What a window keeps alive.
@@ -111,7 +109,8 @@ pub(crate) enum Memory {
     Program,
     /// Of this member, for what peers write to it, until the window is freed.
     Block(Mutex<Option<Block>>),
-    /// Of all members, mapped by all of them, and what has been heeded of its words.
+    /// Of all members, mapped by all of them: the words by which they synchronise, what has been heeded of these, and, if it is
+    /// the library's, the elements behind them.
     Mapped(Mapped, Heeded),
 }
 
@@ -137,7 +136,7 @@ pub struct Window {
     flavor: Flavor,
     parts: Parts,
     memory: Memory,
-    /// What is mapped here of the memory of members on this node, for puts and gets.
+    /// What is mapped here of the memory that other members on this node have allocated.
     near: Vec<Mapped>,
     epochs: Epochs,
     flushes: short::Flushes,
@@ -172,6 +171,7 @@ impl Window {
         };
         let hints = Hints::new(flavor, facts, given);
         let (epochs, traffic) = (Epochs::new(parts.len()), Arc::new(Traffic::default()));
+        comm.marks(epochs.word());
         Self {
             comm,
             flavor,
@@ -189,13 +189,18 @@ impl Window {
         }
     }
 
-    /// A window whose members have so many bytes each under the same key, in units of `unit`: tests count what it takes.
+    /// A window as it is made where packets reach the members, or a method that finds their memory at these addresses: tests count
+    /// what it takes. `told`: the bytes and the address of each.
     #[doc(hidden)]
-    pub fn alike(comm: Arc<Comm>, size: u64, unit: u64) -> Self {
-        let key = RemoteKey { slot: 0, generation: 1 };
-        let members = comm.size() as usize;
-        let part = Part { key, memory: None, size, unit, base: None, start: 0 };
-        let parts = Parts::of(members, std::iter::repeat_n(part, members));
+    pub fn counted(comm: Arc<Comm>, unit: u64, told: impl Fn(usize) -> (u64, Option<u64>)) -> Self {
+        let (members, me) = (comm.size() as usize, comm.rank() as usize);
+        let part = |rank: usize| {
+            let (size, address) = told(rank);
+            let key = RemoteKey { slot: 0, generation: 1 };
+            let memory = address.map(|address| RemoteMemory::Address { address, key: 0 });
+            Part { key, memory, size, unit, base: (rank == me).then_some(UserBuf::none()) }
+        };
+        let parts = Parts::of(members, (0..members).map(part));
         Self::new(comm, Flavor::Create, parts, (Memory::Program, Vec::new()), (&Info::new(), false))
     }
 
@@ -237,7 +242,7 @@ impl Window {
         &self.traffic
     }
 
-    /// The memory that all members have mapped.
+    /// The words of a window whose memory all members have mapped; nothing in any other window.
     #[inline]
     pub(crate) fn mapped(&self) -> Option<&Mapped> {
         match &self.memory {
@@ -284,11 +289,32 @@ impl Window {
         }
     }
 
-    /// `MPI_Win_free`: whether all its epochs are over.
+    /// Fails when some member has revoked it, as far as this process has heard.
+    ///
+    /// # Errors
+    /// `MPIX_ERR_REVOKED`.
+    #[inline]
+    pub fn check_revoked(&self) -> Result<()> {
+        if self.comm.is_revoked() { Err(self.revoked()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn revoked(&self) -> Error {
+        let text = match &*self.name() {
+            "" => "the window, which has no name, has been revoked".to_owned(),
+            name => format!("the window \"{name}\" has been revoked"),
+        };
+        Error::other(ErrorClass::Revoked, text)
+    }
+
+    /// `MPI_Win_free`: whether all its epochs are over, unless it is revoked, so that none can be ended.
     ///
     /// # Errors
     /// `MPI_ERR_RMA_SYNC`.
     pub fn check_free(&self) -> Result<()> {
+        if self.comm.is_revoked() {
+            return Ok(());
+        }
         self.epochs.check_free(lock(&self.exposure).is_some())
     }
 

@@ -360,6 +360,15 @@ impl Operations {
         Ok(())
     }
 
+    /// Nobody waits for the answers to questions of a window any more, which has been revoked: who has a lock may never give it back.
+    pub fn ask_no_more(&mut self, window: &Window) {
+        let traffic = window.traffic();
+        let given_up = |open: &Open| open.ends == Ends::Question && Arc::ptr_eq(&open.traffic, traffic);
+        for (_, Open { target, .. }) in self.open.extract_if(|_, open| given_up(open)) {
+            traffic.change(target, |course| course.asked = course.asked.saturating_sub(1));
+        }
+    }
+
     fn begin(&mut self, window: &Window, target: usize, ends: Ends) -> Token {
         self.last += 1;
         let token = Token::OF_WINDOW | self.last;

@@ -31,7 +31,8 @@ impl Parts {
         // The own memory is known by its address, too: what most have is what two neighbours have.
         let (mut common, mut others) = (None, BTreeMap::new());
         let mut before: Option<Part> = None;
-        for (rank, part) in parts.by_ref().enumerate() {
+        for rank in 0..members {
+            let Some(part) = parts.next() else { break };
             if common.is_none() && before.is_some_and(|before| before == part) {
                 common = Some(part);
                 others.retain(|_, other| *other != part);
@@ -40,13 +41,18 @@ impl Parts {
                 others.insert(rank, part);
             }
             before = Some(part);
+            if others.len() > members / 4 {
+                // So many take less each in their order.
+                let mut all = Vec::with_capacity(members);
+                all.extend((0..=rank).filter_map(|rank| others.get(&rank).copied().or(common)));
+                drop(others);
+                all.extend(parts);
+                return Self(Table::Each(all.into()));
+            }
         }
         match common {
-            Some(common) if others.len() <= members / 4 => Self(Table::Alike(members, common, others)),
-            _ => {
-                let all = (0..members).filter_map(|rank| others.get(&rank).copied().or(common));
-                Self(Table::Each(all.collect()))
-            }
+            Some(common) => Self(Table::Alike(members, common, others)),
+            None => Self(Table::Each(others.into_values().collect())),
         }
     }
 
@@ -98,7 +104,7 @@ mod tests {
 
     fn part(size: u64) -> Part {
         let key = RemoteKey { slot: 1, generation: 1 };
-        Part { key, memory: None, size, unit: 4, base: None, start: 0 }
+        Part { key, memory: None, size, unit: 4, base: None }
     }
 
     #[test]
@@ -127,5 +133,9 @@ mod tests {
         assert!(is_small(&of(2 * EACH, &|rank| if rank < 90 { rank as u64 } else { 7 })));
         assert!(!is_small(&of(2 * EACH, &|rank| rank as u64)));
         assert!(!is_small(&of(2 * EACH, &|rank| (rank / 2) as u64)));
+        // It shows late that many differ, or what most have.
+        assert!(!is_small(&of(2 * EACH, &|rank| if rank < EACH { 8 } else { rank as u64 })));
+        assert!(!is_small(&of(2 * EACH, &|rank| (rank % 2) as u64)));
+        of(2 * EACH, &|rank| if rank < EACH { rank as u64 } else { 8 });
     }
 }

@@ -39,9 +39,10 @@ impl Window {
     ///
     /// # Errors
     /// `MPI_ERR_RANK`, `MPI_ERR_RMA_SYNC`, `MPI_ERR_TYPE` when both sides differ in length, `MPI_ERR_DISP`,
-    /// `MPI_ERR_RMA_RANGE`.
+    /// `MPI_ERR_RMA_RANGE`; `MPIX_ERR_REVOKED`.
     #[inline]
     pub fn locate(&self, at: &At<'_>, bytes: u64, passive: bool) -> Result<Option<Place>> {
+        self.check_revoked()?;
         if at.rank == PROC_NULL {
             return Ok(None);
         }

@@ -195,9 +195,9 @@ impl Window {
     /// One element that the processor changes in one step, if it may be accessed.
     #[inline(always)]
     fn atom(&self, size: u64, at: Spot) -> Option<Atom<'_>> {
-        let memory = self.mapped()?;
+        self.mapped()?;
         let (part, offset) = self.range(at, size)?;
-        memory.atom(part.start + offset as usize, size as usize)
+        part.base?.offset(offset as isize).atom(size as usize)
     }
 }
 
@@ -236,7 +236,6 @@ mod tests {
             size: 64,
             unit: 8,
             base: Some(UserBuf::mapped(&mapped, start + 64 * rank)),
-            start: start + 64 * rank,
         };
         let (comm, parts) = (Arc::new(Comm::world(0, 2)), Parts::of(2, [part(0), part(1)].into_iter()));
         Window::new(

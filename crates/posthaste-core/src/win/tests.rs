@@ -1,5 +1,6 @@
 //! Random epochs and operations on windows over simulated networks, against a model of the memory that does one operation
-//! after the other. Memory is reached by the method itself or by packets here, as between nodes; mapped memory is tested by programs.
+//! after the other. Memory is reached by the method itself or by packets here, as between nodes, over one link or over several, of
+//! which one may break; mapped memory is tested by programs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,11 +8,16 @@ use std::sync::Arc;
 use super::*;
 use crate::buffer::OwnedBuf;
 use crate::config::Config;
+use crate::datatype::Format;
+use crate::method::sim::{Network, Weather};
 use crate::named::Named;
 use crate::op::Predefined;
 use crate::progress::Vci;
 use crate::testing::{Bench, CALM, ROUGH};
 use crate::trace::Counter;
+use numbers::Numbers;
+
+pub(super) mod numbers;
 
 pub(super) const MEMBERS: usize = 3;
 /// Elements of each member's memory.
@@ -52,30 +58,55 @@ pub(super) enum Reach {
     Attached,
 }
 
+/// What is cut between the first two members, and at which step.
+#[derive(Clone, Copy)]
+pub(super) enum Cut {
+    Nothing,
+    /// One of several links: nobody notices.
+    OneLink(u64),
+    /// All links: they lose each other.
+    AllLinks(u64),
+}
+
+impl Cut {
+    /// Cuts it when it is time. Whether the two have lost each other.
+    pub(super) fn now(self, step: u64, bench: &Bench) -> bool {
+        let cut = |network: &Network| network.cut(Peer(0), Peer(1));
+        match self {
+            Self::OneLink(at) if at == step => cut(&bench.network),
+            Self::AllLinks(at) if at == step => {
+                std::iter::once(&bench.network).chain(&bench.others).for_each(cut);
+            }
+            _ => {}
+        }
+        matches!(self, Self::AllLinks(at) if at == step)
+    }
+}
+
 /// What a buffer must hold when its operation is done.
 #[derive(Debug)]
 pub(super) enum Expected {
     Anything,
-    These(Vec<u32>),
-    /// In this word what an element of a target was before this was added to it, as others do at the same time.
+    These(Vec<u64>),
+    /// In this number what an element of a target was before this was added to it, as others do at the same time.
     Before {
         word: usize,
         element: (usize, u64),
-        value: u32,
+        value: u64,
     },
 }
 
 /// Additions to elements from 0 on: what each was, and what was added. Not all additions have fetched.
 #[derive(Debug, Default)]
-pub(super) struct Additions(BTreeMap<(usize, u64), Vec<(u32, u32)>>);
+pub(super) struct Additions(BTreeMap<(usize, u64), Vec<(u64, u64)>>);
 
 impl Additions {
-    pub(super) fn fetched(&mut self, element: (usize, u64), was: u32, value: u32) {
+    pub(super) fn fetched(&mut self, element: (usize, u64), was: u64, value: u64) {
         self.0.entry(element).or_default().push((was, value));
     }
 
     /// Each has begun where no other one was under way, and all are in the sums of these targets.
-    pub(super) fn follow_each_other(&mut self, sum: impl Fn(usize, u64) -> Option<u32>) -> Wrong {
+    pub(super) fn follow_each_other(&mut self, sum: impl Fn(usize, u64) -> Option<u64>) -> Wrong {
         for ((target, place), steps) in &mut self.0 {
             let Some(sum) = sum(*target, *place) else { continue };
             steps.sort_unstable();
@@ -95,7 +126,8 @@ struct Story {
     windows: Vec<Arc<Window>>,
     memories: Vec<OwnedBuf>,
     /// The memory of each member, as it is when no exclusive holder is at work.
-    model: Vec<Vec<u32>>,
+    numbers: Numbers,
+    model: Vec<Vec<u64>>,
     doing: Vec<Doing>,
     /// Buffers in use, and what they must hold when their operations are done.
     buffers: Vec<Vec<(OwnedBuf, Expected)>>,
@@ -107,23 +139,12 @@ struct Story {
 
 pub(super) type Wrong = std::result::Result<(), String>;
 
-pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
-}
-
-pub(super) fn filled(values: &[u32]) -> OwnedBuf {
-    let mut buf = OwnedBuf::new(4 * values.len());
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    buf.sink().copy_from(&bytes);
-    buf
-}
-
-pub(super) fn element() -> &'static crate::datatype::Builtin {
-    crate::datatype::Builtin::of(Named::Unsigned)
-}
-
-/// The window of each member on memory that the members have.
-pub(super) fn windows(bench: &mut Bench, memories: &[OwnedBuf], reach: Reach) -> Vec<Arc<Window>> {
+/// The window of each member on memory that the members have, in units of so many bytes each.
+pub(super) fn windows(
+    bench: &mut Bench,
+    (memories, units): (&[OwnedBuf], [u64; MEMBERS]),
+    reach: Reach,
+) -> Vec<Arc<Window>> {
     let mut parts = Vec::new();
     for (rank, memory) in memories.iter().enumerate() {
         let all = Segment::contiguous(memory.user_buf(), memory.len() as u64);
@@ -133,13 +154,15 @@ pub(super) fn windows(bench: &mut Bench, memories: &[OwnedBuf], reach: Reach) ->
                 return onesided.expose(&all).unwrap();
             }
             let key = onesided.expose_attached();
-            onesided.attach(key, &all).unwrap();
+            if !memory.is_empty() {
+                onesided.attach(key, &all).unwrap();
+            }
             key
         });
         let size = memory.len() as u64;
         let other = Peer((rank + 1) as u32 % MEMBERS as u32);
         let memory = engine.with_onesided(|onesided, _| onesided.memory_for(methods, key, other));
-        parts.push(Part { key, memory, size, unit: 4, base: None, start: 0 });
+        parts.push(Part { key, memory, size, unit: units[rank], base: None });
     }
     let flavor = if reach == Reach::Attached { Flavor::Dynamic } else { Flavor::Create };
     let reached = |part: &Part| {
@@ -159,14 +182,20 @@ pub(super) fn windows(bench: &mut Bench, memories: &[OwnedBuf], reach: Reach) ->
 }
 
 impl Story {
-    fn new(mut bench: Bench, reach: Reach, mutant: Mutant) -> Self {
+    fn new(bench: Bench, reach: Reach, mutant: Mutant) -> Self {
+        let numbers = Numbers::random(&bench);
+        Self::of(numbers, bench, reach, mutant)
+    }
+
+    fn of(numbers: Numbers, mut bench: Bench, reach: Reach, mutant: Mutant) -> Self {
         let memories: Vec<OwnedBuf> =
-            (0..MEMBERS).map(|_| filled(&vec![0; (ELEMENTS + SHARED) as usize])).collect();
-        let windows = windows(&mut bench, &memories, reach);
+            (0..MEMBERS).map(|_| numbers.filled(&[0; (ELEMENTS + SHARED) as usize])).collect();
+        let windows = windows(&mut bench, (&memories, [numbers.size(); MEMBERS]), reach);
         Self {
             bench,
             windows,
             memories,
+            numbers,
             model: vec![vec![0; (ELEMENTS + SHARED) as usize]; MEMBERS],
             doing: (0..MEMBERS).map(|_| Doing::Nothing).collect(),
             buffers: (0..MEMBERS).map(|_| Vec::new()).collect(),
@@ -181,16 +210,10 @@ impl Story {
     }
 
     /// Runs to the end; how much the methods have done by themselves.
-    fn run(self, epochs: u64) -> std::result::Result<u64, String> {
-        self.run_until_cut(epochs, u64::MAX)
-    }
-
-    /// The same; after so many steps two members lose each other.
-    fn run_until_cut(mut self, epochs: u64, cut: u64) -> std::result::Result<u64, String> {
+    fn run(mut self, epochs: u64, cut: Cut) -> std::result::Result<u64, String> {
         let mut left = epochs;
         for step in 0..2_000_000 {
-            if step == cut {
-                self.bench.network.cut(Peer(0), Peer(1));
+            if cut.now(step, &self.bench) {
                 self.cut = Some((0, 1));
             }
             let at = self.random(MEMBERS as u64) as usize;
@@ -281,7 +304,7 @@ impl Story {
                 }
                 let is_torn = self.is_torn(target);
                 for (buffer, expected) in self.buffers[at].drain(..) {
-                    let found = words(&buffer.source().to_vec());
+                    let found = self.numbers.values(&buffer);
                     if self.mutant == Mutant::Hurries {
                         std::mem::forget(buffer); // it may still be written to
                     }
@@ -316,7 +339,9 @@ impl Story {
     /// Where a displacement of elements is.
     fn disp(&self, target: usize, first: u64) -> i64 {
         match self.windows[0].flavor() {
-            Flavor::Dynamic => (self.memories[target].user_buf().address() as u64 + 4 * first) as i64,
+            Flavor::Dynamic => {
+                (self.memories[target].user_buf().address() as u64 + self.numbers.size() * first) as i64
+            }
             _ => first as i64,
         }
     }
@@ -340,7 +365,7 @@ impl Story {
             (Some(data), None, None) => operations.put(origin, &window, (&to, place), &data),
             (None, Some(into), None) => operations.get(origin, &window, (&to, place), &into),
             (given, fetched, update) => {
-                let what = (element(), update.expect("an update"));
+                let what = (self.numbers.element(), update.expect("an update"));
                 let given = given.or(fetched.clone()).expect("operands");
                 operations.update(origin, &window, (&to, place), what, &given, fetched.as_ref())
             }
@@ -356,50 +381,43 @@ impl Story {
         let stride = 1 + self.random(3);
         let reach = (count - 1) * stride + 1;
         let first = self.random(ELEMENTS - reach + 1);
-        let unsigned = Datatype::from(Named::Unsigned);
-        let layout = Datatype::vector(count as i64, 1, stride as i64, &unsigned).unwrap();
+        let numbers = self.numbers;
+        let one = numbers.datatype();
+        let layout = Datatype::vector(count as i64, 1, stride as i64, &one).unwrap();
         let places: Vec<usize> = (0..count).map(|n| (first + n * stride) as usize).collect();
-        let values: Vec<u32> = (0..count).map(|_| self.random(1000) as u32).collect();
-        let was: Vec<u32> = places.iter().map(|place| self.model[target][*place]).collect();
-        let result = || (OwnedBuf::new(4 * count as usize), Expected::These(was.clone()));
-        let operation =
-            [Predefined::Sum, Predefined::Max, Predefined::Bxor, Predefined::Replace, Predefined::NoOp]
-                [self.random(5) as usize];
-        let combined = |was: u32, value: u32| match operation {
-            Predefined::Sum => was.wrapping_add(value),
-            Predefined::Max => was.max(value),
-            Predefined::Bxor => was ^ value,
-            Predefined::Replace => value,
-            _ => was,
-        };
+        let values: Vec<u64> = (0..count).map(|_| numbers.kept(self.random(1000))).collect();
+        let was: Vec<u64> = places.iter().map(|place| self.model[target][*place]).collect();
+        let result = || (numbers.filled(&vec![0; count as usize]), Expected::These(was.clone()));
+        let operation = numbers.operation(&self.bench);
+        let combined = |was: u64, value: u64| numbers.combined(operation, was, value);
         let to = (target, first, &layout);
-        let set = |story: &mut Self, new: &dyn Fn(u32, u32) -> u32| {
+        let set = |story: &mut Self, new: &dyn Fn(u64, u64) -> u64| {
             for ((place, was), value) in places.iter().zip(&was).zip(&values) {
                 story.model[target][*place] = new(*was, *value);
             }
         };
         match self.random(5) {
             0 => {
-                self.start(at, to, (Some(filled(&values)), None), None)?;
+                self.start(at, to, (Some(numbers.filled(&values)), None), None)?;
                 set(self, &|_, value| value);
             }
             1 => self.start(at, to, (None, None), Some(result()))?,
             2 if operation != Predefined::NoOp => {
-                self.start(at, to, (Some(filled(&values)), Some(Update::Combine(operation))), None)?;
+                self.start(at, to, (Some(numbers.filled(&values)), Some(Update::Combine(operation))), None)?;
                 set(self, &combined);
             }
-            3 => {
-                let old = Some((filled(&[0]), Expected::These(vec![was[0]])));
+            3 if numbers.are_integers() => {
+                let old = Some((numbers.filled(&[0]), Expected::These(vec![was[0]])));
                 let expected = if self.random(2) == 0 { was[0] } else { was[0] ^ 1 };
-                let both = filled(&[expected, values[0]]);
-                self.start(at, (target, first, &unsigned), (Some(both), Some(Update::CompareAndSwap)), old)?;
+                let both = numbers.filled(&[expected, values[0]]);
+                self.start(at, (target, first, &one), (Some(both), Some(Update::CompareAndSwap)), old)?;
                 if expected == was[0] {
                     self.model[target][first as usize] = values[0];
                 }
             }
             _ => {
                 let update = Some(Update::Combine(operation));
-                self.start(at, to, (Some(filled(&values)), update), Some(result()))?;
+                self.start(at, to, (Some(numbers.filled(&values)), update), Some(result()))?;
                 set(self, &combined);
             }
         }
@@ -408,13 +426,15 @@ impl Story {
 
     /// An operation of who shares the memory.
     fn add(&mut self, at: usize, target: usize) -> Result<()> {
-        let (place, value) = (ELEMENTS + self.random(SHARED), 1 + self.random(9) as u32);
-        let unsigned = Datatype::from(Named::Unsigned);
+        let (numbers, place, value) = (self.numbers, ELEMENTS + self.random(SHARED), 1 + self.random(9));
         let before = Expected::Before { word: 0, element: (target, place), value };
-        let old = (self.random(2) == 0).then(|| (filled(&[0]), before));
+        // Sums of single bytes go round, so what was before says nothing of the order.
+        let fetches = numbers.size() > 1 && self.random(2) == 0;
+        let old = fetches.then(|| (numbers.filled(&[0]), before));
         let update = Some(Update::Combine(Predefined::Sum));
-        self.start(at, (target, place, &unsigned), (Some(filled(&[value])), update), old)?;
-        self.model[target][place as usize] += value;
+        self.start(at, (target, place, &numbers.datatype()), (Some(numbers.filled(&[value])), update), old)?;
+        let sum = &mut self.model[target][place as usize];
+        *sum = numbers.combined(Predefined::Sum, *sum, value);
         Ok(())
     }
 
@@ -422,7 +442,7 @@ impl Story {
     fn compare(&mut self) -> Wrong {
         (0..10_000).for_each(|_| self.bench.step());
         for (rank, (memory, model)) in self.memories.iter().zip(&self.model).enumerate() {
-            let found = words(&memory.source().to_vec());
+            let found = self.numbers.values(memory);
             if found != *model && !self.is_torn(rank) {
                 return Err(format!("the memory of {rank} is {found:?}, expected {model:?}"));
             }
@@ -437,15 +457,35 @@ pub(super) fn in_some_weather(seed: u64) -> Bench {
     Bench::new(seed, MEMBERS as u32, if seed.is_multiple_of(3) { CALM } else { ROUGH }, &Config::default())
 }
 
+/// Several links between any two members, each in a weather of its own: what goes over one overtakes what goes over another.
+pub(super) fn over_some_links(seed: u64) -> Bench {
+    const WIND: Weather = Weather { packet: 256, ..ROUGH };
+    const STORM: Weather = Weather { delay: 60, ..WIND };
+    let links = [&[WIND, STORM][..], &[STORM, CALM], &[STORM, WIND, CALM]][seed as usize % 3];
+    Bench::over_links(seed, &[Format::NATIVE; MEMBERS], links, &Config::default())
+}
+
 #[test]
 fn random_epochs_leave_what_the_model_says() {
     for reach in [Reach::Transport, Reach::Packets, Reach::Attached] {
         let mut transfers = 0;
         for seed in 1..=20 {
             let story = Story::new(in_some_weather(seed), reach, Mutant::Honest);
-            transfers += story.run(40).unwrap_or_else(|wrong| panic!("{reach:?}, seed {seed}: {wrong}"));
+            transfers +=
+                story.run(40, Cut::Nothing).unwrap_or_else(|wrong| panic!("{reach:?}, seed {seed}: {wrong}"));
         }
         assert_eq!(transfers > 100, reach == Reach::Transport, "{reach:?}: {transfers} by the method");
+    }
+}
+
+#[test]
+fn random_epochs_are_the_same_where_packets_overtake_and_a_link_breaks() {
+    for reach in [Reach::Packets, Reach::Attached] {
+        for seed in 1..=12 {
+            let story = Story::new(over_some_links(seed), reach, Mutant::Honest);
+            let ended = story.run(40, Cut::OneLink(150 * seed));
+            ended.unwrap_or_else(|wrong| panic!("{reach:?}, seed {seed}: {wrong}"));
+        }
     }
 }
 
@@ -453,18 +493,18 @@ fn random_epochs_leave_what_the_model_says() {
 /// all goes on as before.
 #[test]
 fn epochs_end_where_a_link_is_cut() {
-    for reach in [Reach::Packets, Reach::Attached] {
+    for reach in [Reach::Transport, Reach::Packets, Reach::Mixed, Reach::Attached] {
         for seed in 1..=20 {
             let story = Story::new(in_some_weather(seed), reach, Mutant::Honest);
-            let cut = 100 + 150 * seed;
-            story.run_until_cut(60, cut).unwrap_or_else(|wrong| panic!("{reach:?}, seed {seed}: {wrong}"));
+            let ended = story.run(60, Cut::AllLinks(100 + 150 * seed));
+            ended.unwrap_or_else(|wrong| panic!("{reach:?}, seed {seed}: {wrong}"));
         }
     }
 }
 
 #[test]
 fn additions_that_overlap_are_found() {
-    let follow = |steps: &[(u32, u32)], sum: u32| {
+    let follow = |steps: &[(u64, u64)], sum: u64| {
         let mut additions = Additions::default();
         steps.iter().for_each(|(was, value)| additions.fetched((1, 4), *was, *value));
         additions.follow_each_other(|_, _| Some(sum)).is_ok()
@@ -477,16 +517,19 @@ fn additions_that_overlap_are_found() {
 #[test]
 fn the_model_finds_who_shares_and_who_hurries() {
     for mutant in [Mutant::Shares, Mutant::Hurries] {
-        let is_caught = |seed| Story::new(in_some_weather(seed), Reach::Packets, mutant).run(40).is_err();
-        let caught = (1..=20).filter(|seed| is_caught(*seed)).count();
-        assert!(caught >= 5, "{caught} of 20");
+        for bench in [in_some_weather, over_some_links] {
+            let story = |seed| Story::new(bench(seed), Reach::Packets, mutant);
+            let caught = (1..=20).filter(|seed| story(*seed).run(40, Cut::Nothing).is_err()).count();
+            assert!(caught >= 5, "{caught} of 20");
+        }
     }
 }
 
 #[test]
 fn an_access_outside_of_the_target_or_its_epoch_is_refused() {
-    let story = Story::new(in_some_weather(1), Reach::Packets, Mutant::Honest);
-    let (window, int) = (&story.windows[0], Datatype::from(Named::Int));
+    let numbers = Numbers::of(Named::Int);
+    let story = Story::of(numbers, in_some_weather(1), Reach::Packets, Mutant::Honest);
+    let (window, int) = (&story.windows[0], numbers.datatype());
     let at = |disp, count| At { rank: 1, disp, count, datatype: &int };
     let class = |at: &At<'_>, bytes| window.locate(at, bytes, false).unwrap_err().class();
     assert_eq!(class(&at(0, 1), 4), ErrorClass::RmaSync);
@@ -510,10 +553,11 @@ fn an_access_outside_of_the_target_or_its_epoch_is_refused() {
 #[test]
 fn a_target_that_is_being_asked_is_never_taken_for_quiet() {
     use std::sync::atomic::{AtomicU64, Ordering};
-    let mut story = Story::new(in_some_weather(3), Reach::Packets, Mutant::Honest);
+    let numbers = Numbers::of(Named::Unsigned);
+    let mut story = Story::of(numbers, in_some_weather(3), Reach::Packets, Mutant::Honest);
     let window = story.windows[0].clone();
     window.epochs().lock(1, LockKind::Shared, false);
-    let int = Datatype::from(Named::Unsigned);
+    let int = numbers.datatype();
     // Odd while there is an operation that has not been flushed; negative numbers end it.
     let (round, seen_quiet) = (AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
@@ -532,7 +576,7 @@ fn a_target_that_is_being_asked_is_never_taken_for_quiet() {
             }
         });
         for _ in 0..3000 {
-            story.start(0, (1, 0, &int), (Some(filled(&[7])), None), None).unwrap();
+            story.start(0, (1, 0, &int), (Some(numbers.filled(&[7])), None), None).unwrap();
             // Only the flush is left.
             while !window.traffic().is_quiet(1) {
                 story.bench.step();

@@ -13,6 +13,7 @@
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use posthaste_os::counted_word::CountedWord;
 use posthaste_os::lock_words::{LINE, LockWords};
 use posthaste_os::mapped::{Mapped, PAGE};
 
@@ -75,45 +76,37 @@ impl<'a> EpochWords<'a> {
     }
 
     #[inline]
-    fn fences(self, member: usize) -> &'a AtomicU64 {
-        self.memory.word((self.members + member) * LINE)
+    fn fences(self, member: usize) -> &'a CountedWord {
+        self.memory.counted_word((self.members + member) * LINE)
     }
 
     #[inline]
-    fn word(self, about: Word, to: usize, from: usize) -> &'a AtomicU64 {
-        self.memory.word(row_at(self.members, to) + from * PAIR + about as usize)
+    fn word(self, about: Word, to: usize, from: usize) -> &'a CountedWord {
+        self.memory.counted_word(row_at(self.members, to) + from * PAIR + about as usize)
     }
 
     /// A member comes to a fence; to which one. What it has done before is seen by whoever sees that.
     #[inline]
     pub fn come(self, me: usize) -> u64 {
-        let word = self.fences(me);
-        let fence = word.load(Ordering::Relaxed) + 1;
-        // SYNC: pairs with the load in `absent`.
-        word.store(fence, Ordering::Release);
-        fence
+        self.fences(me).count_up()
     }
 
     /// The first member from this one on that has not come to a fence.
     #[inline]
     pub fn absent(self, fence: u64, from: usize) -> Option<usize> {
-        // SYNC: pairs with the store in `come`.
-        (from..self.members).find(|member| self.fences(*member).load(Ordering::Acquire) < fence)
+        (from..self.members).find(|member| self.fences(*member).count() < fence)
     }
 
-    /// A member tells another one.
+    /// A member tells another one, which then sees what came before.
     #[inline]
     pub fn tell(self, about: Word, to: usize, me: usize) {
-        let word = self.word(about, to, me);
-        // SYNC: pairs with the load in `told`: what came before is seen.
-        word.store(word.load(Ordering::Relaxed) + 1, Ordering::Release);
+        self.word(about, to, me).count_up();
     }
 
     /// How often a member has been told by another one.
     #[inline]
     pub fn told(self, about: Word, me: usize, from: usize) -> u64 {
-        // SYNC: pairs with the store in `tell`.
-        self.word(about, me, from).load(Ordering::Acquire)
+        self.word(about, me, from).count()
     }
 }
 

@@ -14,6 +14,7 @@
 mod abroad;
 mod head;
 mod introduction;
+mod names;
 mod spawning;
 
 use std::io;
@@ -27,11 +28,11 @@ use posthaste_os::socket::Set;
 use super::World;
 use crate::buffer::OwnedBuf;
 use crate::coll::{self, Operand};
-use crate::comm::{Comm, Strangers};
+use crate::comm::{Comm, Groups};
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
 use crate::jobs::JobId;
-use crate::meeting::{Call, Line, Meeting, Member, Names, OverSocket, Party, Port, PortName, over_socket};
+use crate::meeting::{Call, Line, Meeting, Member, OverSocket, Party, Port, PortName, over_socket};
 use crate::method::tcp::Pass;
 use crate::progress::Vci;
 use crate::wait::Awaited;
@@ -100,7 +101,7 @@ struct Others {
 
 enum Link<'a> {
     Line(Line),
-    Way(&'a Strangers<'a>),
+    Way(&'a Groups<'a>),
 }
 
 impl From<Result<(Meeting, Party)>> for Met<'_> {
@@ -140,14 +141,6 @@ impl World {
         lock(&*self.common.abroad.port(name)?).close();
         self.common.abroad.ports.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
         Ok(())
-    }
-
-    /// The names of services of this user.
-    ///
-    /// # Errors
-    /// As [`Names::open`].
-    pub fn names(&self) -> Result<Names> {
-        Names::open(&self.vci().engine.config)
     }
 
     /// Waits for another group at a port: an intercommunicator with it. All ranks of `comm` call it, in the function `call` of their

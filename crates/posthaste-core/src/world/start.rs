@@ -32,8 +32,8 @@ pub(super) struct Start {
     pub(super) nodes: Places,
     pub(super) routes: Routes,
     pub(super) networks: wireup::Networks,
-    /// Whether the ranks of this host share CPUs.
-    pub(super) oversubscribed_here: bool,
+    /// How many CPUs the ranks of this host share, if they outnumber them.
+    pub(super) shared_cpus: Option<u32>,
     /// Whether those of any host do.
     pub(super) oversubscribed: bool,
     pub(super) launcher: Shared,
@@ -112,6 +112,7 @@ pub(super) fn join(config: &Config, membership: &mut Option<Membership>) -> Resu
     }
     member.openings += 1;
     coll::check_types(config.check_types);
+    coll::keep_bits(config.reproducible);
     let start = open(member, config);
     if member.openings == 1 {
         // Spent: a program that this rank starts is on its own (MPI-5.0 §11.2 leaves that open; users expect it).
@@ -181,7 +182,7 @@ fn alone(launcher: &Shared) -> Result<Start> {
         nodes: Places::one(1),
         routes: Routes::new(1, Route::Loopback),
         networks: wireup::Networks::default(),
-        oversubscribed_here: false,
+        shared_cpus: None,
         oversubscribed: false,
         launcher: launcher.clone(),
         secret,
@@ -220,9 +221,9 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
             ),
         ));
     }
-    let oversubscribed_here = node.ranks() > handed.cpus;
+    let shared_cpus = (node.ranks() > handed.cpus).then_some(handed.cpus.max(1) as u32);
     let nodes = match &config.node {
-        Some(name) => wireup::by_names(launcher, Some(name))?,
+        Some(name) => wireup::by_names(launcher, Some(name))?.within(&hosts)?,
         None => hosts.clone(),
     };
     let routes = wireup::routes(rank, &node_local, &nodes, config)?;
@@ -238,10 +239,10 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
     let launcher = shared.clone();
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, Some(secret), config)?;
     if !networks.are_none() || !hosts.are_one() {
-        wireup::meet(&launcher, (!hosts.are_one() && local_rank == 0).then_some(oversubscribed_here))?;
+        wireup::meet(&launcher, (!hosts.are_one() && local_rank == 0).then_some(shared_cpus))?;
     }
     let oversubscribed = if hosts.are_one() {
-        oversubscribed_here
+        shared_cpus.is_some()
     } else {
         wireup::oversubscribed_anywhere(&launcher, &hosts)?
     };
@@ -254,7 +255,7 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
         nodes,
         routes,
         networks,
-        oversubscribed_here,
+        shared_cpus,
         oversubscribed,
         launcher,
         secret,
@@ -281,13 +282,13 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
     let node = own.map_or_else(|| wireup::attach_segment(launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;
     let secret = wireup::secret(launcher)?;
-    let outnumber = if rank == leader { Some(wireup::share_cpus(launcher, &node_local)?) } else { None };
+    let said = if rank == leader { Some(wireup::share_cpus(launcher, &node_local)?) } else { None };
     drop(guard);
     let launcher = shared.clone();
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, Some(secret), config)?;
-    wireup::meet(&launcher, outnumber)?;
-    let oversubscribed_here = wireup::is_oversubscribed(&launcher, leader)?;
-    let oversubscribed = oversubscribed_here || wireup::oversubscribed_anywhere(&launcher, &nodes)?;
+    wireup::meet(&launcher, said)?;
+    let shared_cpus = wireup::shared_cpus(&launcher, leader)?;
+    let oversubscribed = shared_cpus.is_some() || wireup::oversubscribed_anywhere(&launcher, &nodes)?;
     let local_rank = node_local.iter().position(|other| *other == rank).unwrap_or_default();
     let node_local = node_local.into_iter().map(Peer).collect();
     Ok(Start {
@@ -298,7 +299,7 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
         nodes,
         routes,
         networks,
-        oversubscribed_here,
+        shared_cpus,
         oversubscribed,
         launcher,
         secret,

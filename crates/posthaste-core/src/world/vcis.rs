@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use posthaste_os::heap::Heap;
 use posthaste_os::node::Node;
 
+use crate::coll::Nodes;
 use crate::comm::{Comm, Creation};
 use crate::config::Config;
 use crate::error::{Error, ErrorClass, Result};
@@ -25,12 +26,22 @@ use crate::wait::Awaited;
 use crate::world::{Common, World};
 
 impl Common {
-    /// Where all members of a communicator of rank `me` are on its host, several may copy from one board.
-    pub(super) fn share_boards(&self, me: u32, comm: &Comm) {
-        let (Some(boards), nodes) = (&self.boards, &self.nodes) else { return };
+    /// Tells a communicator of rank `me` where its members are: whether all share the CPUs of this host, and which share a node.
+    pub(super) fn tell_places(&self, me: u32, comm: &Comm) {
+        let nodes = &self.nodes;
+        if !nodes.are_one()
+            && comm.remote().is_none()
+            && comm.group().peers().all(|peer| peer.0 < nodes.size())
+        {
+            let places = comm.group().peers().map(|peer| nodes.leader(peer.0));
+            if let Some(nodes) = Nodes::of(comm.rank() as u32, places) {
+                comm.is_on(nodes);
+            }
+        }
         let is_here = |peer: Peer| peer.0 < nodes.size() && nodes.leader(peer.0) == nodes.leader(me);
+        let Some(cpus) = self.shared_cpus else { return };
         if comm.size() as usize <= self.node.ranks() && comm.group().peers().all(is_here) {
-            comm.share_boards(boards);
+            comm.is_crowd(cpus, self.boards.as_ref());
         }
     }
 }
@@ -144,7 +155,7 @@ impl World {
     /// This process looks after the VCI of a new communicator from now on.
     pub fn joins(&self, comm: &Arc<Comm>) {
         self.common.abroad.connects(comm);
-        self.common.share_boards(self.rank(), comm);
+        self.common.tell_places(self.rank(), comm);
         self.runtime.open(comm.context().vci());
         let Vci { engine, methods, .. } = &mut *self.vci_of(comm);
         comm.make_known(engine);

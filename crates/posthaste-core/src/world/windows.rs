@@ -9,6 +9,7 @@ mod active;
 mod by_words;
 mod create;
 mod locks;
+mod mappings;
 mod owned;
 
 pub use by_words::Fenced;
@@ -30,7 +31,11 @@ use crate::wait::{Awaited, OfWindow};
 use crate::win::{At, Operands, Operations, Origin, Place, Targets, Update, Window, Words};
 
 pub use create::NewWindow;
+pub(super) use mappings::Mappings;
 pub use owned::{Closed, Epoch, Exposed, Members, OwnedWindow};
+
+/// Tries to get the lock of elements between two looks for members that have ended.
+const TRIES_PER_LOOK: u32 = 16;
 
 /// How far an operation has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,13 +169,33 @@ impl World {
 
     /// Waits for the lock under which elements are changed that the processor cannot change in one step.
     fn become_busy(&self, window: &Window, words: Words<'_>) -> Result<()> {
+        let mut tries = 0_u32;
         while !words.try_busy() {
             posthaste_os::machine::yield_now();
-            // Who has it may have ended: that is heard of by progress alone.
+            // Who has it may have ended: that is heard of by progress alone, and soon only where somebody asks.
+            tries = tries.wrapping_add(1);
+            if tries.is_multiple_of(TRIES_PER_LOOK) {
+                self.runtime.enter(0).methods.look_at_sockets();
+                self.vci_of(window.comm()).methods.look_at_sockets();
+            }
             self.step_in(window.comm());
             lost_member(&self.vci_of(window.comm()).engine, window)?;
         }
         Ok(())
+    }
+}
+
+// Revoking.
+impl World {
+    /// `MPIX_Win_revoke`: whatever members wait for in a synchronisation of the window ends with `MPIX_ERR_REVOKED`, and so does every
+    /// access and synchronisation that they begin later. The others hear of it without doing anything for it.
+    pub fn revoke_window(&self, window: &Window) {
+        self.revoke(window.comm());
+    }
+
+    /// Whether this process has heard that the window is revoked.
+    pub fn is_window_revoked(&self, window: &Window) -> bool {
+        self.is_revoked(window.comm())
     }
 }
 
@@ -187,6 +212,7 @@ impl World {
         target: Option<i32>,
         extent: Extent,
     ) -> Result<()> {
+        self.check_revoked(call, window)?;
         let locked = match target {
             Some(crate::ids::PROC_NULL) => return Ok(()),
             Some(rank) => {
@@ -202,6 +228,15 @@ impl World {
         self.complete(call, window, locked.as_deref().map_or(Targets::All, Targets::These), extent)
     }
 
+    /// Fails when the window is revoked; its operations are done with their buffers then.
+    fn check_revoked(&self, call: &'static str, window: &Arc<Window>) -> Result<()> {
+        let revoked = window.check_revoked();
+        if revoked.is_err() {
+            self.until_quiet(call, window, &window.traffic().busy(Targets::All));
+        }
+        revoked
+    }
+
     /// Waits until what was started towards these targets is so far.
     fn complete(
         &self,
@@ -212,7 +247,7 @@ impl World {
     ) -> Result<()> {
         fence(Ordering::SeqCst);
         if window.mapped().is_some() {
-            return Ok(());
+            return window.check_revoked();
         }
         // What another thread flushes at the same time is waited for as well.
         let targets = window.traffic().busy(targets);
@@ -225,10 +260,13 @@ impl World {
             }
         }
         self.until_quiet(call, window, &targets);
-        targets.iter().fold(outcome, |outcome, target| outcome.and(window.traffic().outcome(*target)))
+        let outcome =
+            targets.iter().fold(outcome, |outcome, target| outcome.and(window.traffic().outcome(*target)));
+        window.check_revoked().and(outcome)
     }
 
-    /// Waits until everything that was asked of these targets has been answered.
+    /// Waits until everything that was asked of these targets has been answered. Once the window is revoked, until its operations
+    /// are done with their buffers.
     fn until_quiet(&self, call: &'static str, window: &Arc<Window>, targets: &[usize]) {
         let context = window.comm().context();
         let need = |target: &usize| (Some(window.peer(*target)), Part::ForOwner, *target as i32);
@@ -236,15 +274,21 @@ impl World {
         let awaited = |_: &Vci| {
             Awaited::Window(OfWindow { context, needs: open().map(need).collect(), is_there: None })
         };
-        self.waiting.until(context.vci(), call, awaited, |_| open().next().is_none().then_some(()));
+        self.waiting.until(context.vci(), call, awaited, |vci| {
+            if window.comm().is_revoked() {
+                vci.operations.ask_no_more(window);
+            }
+            open().next().is_none().then_some(())
+        });
     }
 }
 
-/// Whether all members of a window are there.
+/// Whether all members of a window are there, and it is not revoked.
 ///
 /// # Errors
-/// Why one is not.
+/// Why one is not; `MPIX_ERR_REVOKED`.
 fn lost_member(engine: &Engine, window: &Window) -> Result<()> {
+    window.check_revoked()?;
     if engine.losses.is_empty() {
         return Ok(());
     }

@@ -122,6 +122,21 @@ impl Places {
         turns.chain(runs.iter().filter(|(first, with)| first == with).map(|(first, _)| *first))
     }
 
+    /// These places, if each of them is on one host.
+    ///
+    /// # Errors
+    /// When `POSTHASTE_NODE` says that ranks of different hosts are together: they would take each other for who shares memory and CPUs.
+    pub(super) fn within(self, hosts: &Self) -> Result<Self> {
+        let is_apart = |rank: &u32| hosts.leader(*rank) != hosts.leader(self.leader(*rank));
+        let Some(rank) = (0..self.size).find(is_apart) else { return Ok(self) };
+        let text = format!(
+            "ranks {} and {rank} are on different hosts, and POSTHASTE_NODE gives both the same name: only ranks of one host \
+             may be on one node",
+            self.leader(rank),
+        );
+        Err(Error::other(ErrorClass::Other, text))
+    }
+
     /// Whether all are together.
     pub(super) fn are_one(&self) -> bool {
         self.leaders().nth(1).is_none()
@@ -464,8 +479,8 @@ pub(super) fn publish_cpus(launcher: &mut Launcher) -> Result<()> {
     launcher.put("cpus", &runs.collect::<Vec<_>>().join(",")).map_err(failed)
 }
 
-/// Whether these ranks of one node outnumber the CPUs that they may use together, after that fence.
-pub(super) fn share_cpus(launcher: &mut Launcher, ranks: &[u32]) -> Result<bool> {
+/// How many CPUs these ranks of one node may use together, if they outnumber them, after that fence.
+pub(super) fn share_cpus(launcher: &mut Launcher, ranks: &[u32]) -> Result<Option<u32>> {
     let mut all = HashSet::new();
     for rank in ranks {
         let published = launcher.get(*rank as usize, "cpus").map_err(failed)?.unwrap_or_default();
@@ -475,31 +490,32 @@ pub(super) fn share_cpus(launcher: &mut Launcher, ranks: &[u32]) -> Result<bool>
             Error::other(ErrorClass::Other, text)
         })?);
     }
-    Ok(ranks.len() > machine::within_quota(all.len()))
+    let cpus = machine::within_quota(all.len());
+    Ok((ranks.len() > cpus).then_some(cpus.max(1) as u32))
 }
 
 /// Waits for all ranks, each of which has said by now what the others have to know. The lowest rank of those that share a
-/// segment says for them whether they share CPUs.
-pub(super) fn meet(launcher: &Shared, oversubscribed: Option<bool>) -> Result<()> {
+/// segment says for them how many CPUs they share: 0 if each has its own.
+pub(super) fn meet(launcher: &Shared, shared_cpus: Option<Option<u32>>) -> Result<()> {
     ask(launcher, |launcher| {
-        if let Some(oversubscribed) = oversubscribed {
-            launcher.put("oversubscribed", if oversubscribed { "1" } else { "0" }).map_err(failed)?;
+        if let Some(shared) = shared_cpus {
+            launcher.put("shared-cpus", &shared.unwrap_or(0).to_string()).map_err(failed)?;
         }
         launcher.fence().map_err(failed)
     })
     .unwrap_or(Ok(()))
 }
 
-/// Whether the ranks that share a segment with `leader` share CPUs, once all have met.
-pub(super) fn is_oversubscribed(launcher: &Shared, leader: u32) -> Result<bool> {
-    let published = ask(launcher, |launcher| launcher.get(leader as usize, "oversubscribed"))
-        .transpose()
-        .map_err(failed)?;
-    match published.flatten().as_deref() {
-        Some("0") => Ok(false),
-        Some("1") => Ok(true),
-        other => {
-            let text = format!("rank {leader} says {other:?} of the CPUs of its host, expected 0 or 1");
+/// How many CPUs the ranks that share a segment with `leader` share, if they do, once all have met.
+pub(super) fn shared_cpus(launcher: &Shared, leader: u32) -> Result<Option<u32>> {
+    let published =
+        ask(launcher, |launcher| launcher.get(leader as usize, "shared-cpus")).transpose().map_err(failed)?;
+    match published.as_ref().and_then(|published| published.as_deref()?.parse().ok()) {
+        Some(cpus) => Ok(Some(cpus).filter(|cpus| *cpus > 0)),
+        None => {
+            let text = format!(
+                "rank {leader} says {published:?} of the CPUs that its host shares, expected a number"
+            );
             Err(Error::other(ErrorClass::Other, text))
         }
     }
@@ -508,7 +524,7 @@ pub(super) fn is_oversubscribed(launcher: &Shared, leader: u32) -> Result<bool> 
 /// Whether the ranks of any host share CPUs, once all have met.
 pub(super) fn oversubscribed_anywhere(launcher: &Shared, hosts: &Places) -> Result<bool> {
     for leader in hosts.leaders() {
-        if is_oversubscribed(launcher, leader)? {
+        if shared_cpus(launcher, leader)?.is_some() {
             return Ok(true);
         }
     }
@@ -522,6 +538,21 @@ mod tests {
 
     fn set(name: &'static str, value: &'static str) -> Config {
         Config::read(|asked| (asked == name).then(|| value.to_owned())).unwrap()
+    }
+
+    #[test]
+    fn a_node_is_on_one_host() {
+        let hosts = Places::of(&["h", "h", "i", "i"]);
+        for names in [["a", "a", "b", "b"], ["a", "b", "c", "d"], ["a", "b", "c", "c"]] {
+            assert_eq!(Places::of(&names).within(&hosts).unwrap(), Places::of(&names));
+        }
+        for (names, said) in
+            [(["a"; 4], "ranks 0 and 2 are on"), (["a", "b", "c", "b"], "ranks 1 and 3 are on")]
+        {
+            let error = Places::of(&names).within(&hosts).unwrap_err().to_string();
+            assert!(error.starts_with(said) && error.contains("POSTHASTE_NODE"), "{error}");
+        }
+        assert!(Places::one(4).within(&Places::one(4)).is_ok());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use super::hosts::{self, HostList};
 use super::{Kind, Reader, count_of, lists};
-use posthaste_pmi::hosts::{By, Means, Placement};
+use posthaste_pmi::hosts::{By, Means, NO_SLOTS, Placement};
 use posthaste_pmi::spawn::{Bind, Part};
 use std::ffi::{OsStr, OsString};
 
@@ -217,6 +217,9 @@ impl Reader<'_> {
         let usual = hosts::usual_slots(self.around);
         for host in &mut hosts {
             host.slots = self.per_host.or(host.slots).or(usual);
+        }
+        if hosts.iter().all(|host| host.slots == Some(0)) {
+            return Err(NO_SLOTS.into());
         }
         self.settle_count(hosts.len())?;
         let slots: Option<usize> = hosts.iter().map(|host| host.slots).sum();

@@ -663,7 +663,8 @@ pub(super) const KNOWN: &[Known] = &[
     refused(
         &["nameserver", "ompi-server", "wait-for-server", "server-wait-time"],
         HYDRA | OPEN,
-        "names are published in a folder, which POSTHASTE_NAMES names where it is not the usual one",
+        "names are published in a folder, or over several hosts at a server: export \
+         POSTHASTE_NAMES=$(posthaste-names --background)",
     ),
     refused(&["binding"], INTEL, "write -cpu-set LIST, and -bind-to core or none"),
     refused(

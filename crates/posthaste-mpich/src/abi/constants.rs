@@ -8,8 +8,8 @@ use std::ffi::c_int;
 
 use super::define::constants;
 use super::types::{
-    MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File, MPI_Group, MPI_Info, MPI_Message, MPI_Op, MPI_Request,
-    MPI_Session, MPI_T_cvar_handle, MPI_T_enum, MPI_T_pvar_handle, MPI_T_pvar_session, MPI_Win,
+    MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File, MPI_Group, MPI_Info, MPI_Message, MPI_Offset, MPI_Op,
+    MPI_Request, MPI_Session, MPI_T_cvar_handle, MPI_T_enum, MPI_T_pvar_handle, MPI_T_pvar_session, MPI_Win,
 };
 
 constants! {
@@ -387,5 +387,84 @@ constants! {
         MPI_APPNUM: c_int = 0x6440000d;
         MPI_LASTUSEDCODE: c_int = 0x6440000b;
         MPI_UNIVERSE_SIZE: c_int = 0x64400009;
+    }
+    "Files: modes, places, and the view of MPI_MODE_SEQUENTIAL (chapter 14)" {
+        MPI_MODE_APPEND: c_int = 128;
+        MPI_MODE_CREATE: c_int = 1;
+        MPI_MODE_DELETE_ON_CLOSE: c_int = 16;
+        MPI_MODE_EXCL: c_int = 64;
+        MPI_MODE_RDONLY: c_int = 2;
+        MPI_MODE_RDWR: c_int = 8;
+        MPI_MODE_SEQUENTIAL: c_int = 256;
+        MPI_MODE_UNIQUE_OPEN: c_int = 32;
+        MPI_MODE_WRONLY: c_int = 4;
+        MPI_SEEK_CUR: c_int = 602;
+        MPI_SEEK_END: c_int = 604;
+        MPI_SEEK_SET: c_int = 600;
+        MPI_DISPLACEMENT_CURRENT: MPI_Offset = -54278278;
+    }
+    "No conversion of a data representation (section 14.5)" {
+        MPI_CONVERSION_FN_NULL: usize = 0;
+        MPI_CONVERSION_FN_NULL_C: usize = 0;
+    }
+    "The tool interface: who reads what (section 15.3)" {
+        MPI_T_VERBOSITY_USER_BASIC: c_int = 221;
+        MPI_T_VERBOSITY_USER_DETAIL: c_int = 222;
+        MPI_T_VERBOSITY_USER_ALL: c_int = 223;
+        MPI_T_VERBOSITY_TUNER_BASIC: c_int = 224;
+        MPI_T_VERBOSITY_TUNER_DETAIL: c_int = 225;
+        MPI_T_VERBOSITY_TUNER_ALL: c_int = 226;
+        MPI_T_VERBOSITY_MPIDEV_BASIC: c_int = 227;
+        MPI_T_VERBOSITY_MPIDEV_DETAIL: c_int = 228;
+        MPI_T_VERBOSITY_MPIDEV_ALL: c_int = 229;
+    }
+    "The tool interface: what a variable is bound to" {
+        MPI_T_BIND_NO_OBJECT: c_int = 9700;
+        MPI_T_BIND_MPI_COMM: c_int = 9701;
+        MPI_T_BIND_MPI_DATATYPE: c_int = 9702;
+        MPI_T_BIND_MPI_ERRHANDLER: c_int = 9703;
+        MPI_T_BIND_MPI_FILE: c_int = 9704;
+        MPI_T_BIND_MPI_GROUP: c_int = 9705;
+        MPI_T_BIND_MPI_OP: c_int = 9706;
+        MPI_T_BIND_MPI_REQUEST: c_int = 9707;
+        MPI_T_BIND_MPI_WIN: c_int = 9708;
+        MPI_T_BIND_MPI_MESSAGE: c_int = 9709;
+        MPI_T_BIND_MPI_INFO: c_int = 9710;
+        MPI_T_BIND_MPI_SESSION: c_int = 9711;
+    }
+    "The tool interface: where a control variable can be changed" {
+        MPI_T_SCOPE_CONSTANT: c_int = 60438;
+        MPI_T_SCOPE_READONLY: c_int = 60439;
+        MPI_T_SCOPE_LOCAL: c_int = 60440;
+        MPI_T_SCOPE_GROUP: c_int = 60441;
+        MPI_T_SCOPE_GROUP_EQ: c_int = 60442;
+        MPI_T_SCOPE_ALL: c_int = 60443;
+        MPI_T_SCOPE_ALL_EQ: c_int = 60444;
+    }
+    "The tool interface: classes of performance variables" {
+        MPI_T_PVAR_CLASS_STATE: c_int = 240;
+        MPI_T_PVAR_CLASS_LEVEL: c_int = 241;
+        MPI_T_PVAR_CLASS_SIZE: c_int = 242;
+        MPI_T_PVAR_CLASS_PERCENTAGE: c_int = 243;
+        MPI_T_PVAR_CLASS_HIGHWATERMARK: c_int = 244;
+        MPI_T_PVAR_CLASS_LOWWATERMARK: c_int = 245;
+        MPI_T_PVAR_CLASS_COUNTER: c_int = 246;
+        MPI_T_PVAR_CLASS_AGGREGATE: c_int = 247;
+        MPI_T_PVAR_CLASS_TIMER: c_int = 248;
+        MPI_T_PVAR_CLASS_GENERIC: c_int = 249;
+    }
+    "The tool interface: events" {
+        MPI_T_CB_REQUIRE_NONE: c_int = 0;
+        MPI_T_CB_REQUIRE_MPI_RESTRICTED: c_int = 1;
+        MPI_T_CB_REQUIRE_THREAD_SAFE: c_int = 2;
+        MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE: c_int = 3;
+        MPI_T_SOURCE_ORDERED: c_int = 0;
+        MPI_T_SOURCE_UNORDERED: c_int = 1;
+    }
+    "Statuses of Fortran as arrays of C, which count from 0 (section 19.3.5)" {
+        MPI_F_STATUS_SIZE: c_int = 5;
+        MPI_F_SOURCE: c_int = 2;
+        MPI_F_TAG: c_int = 3;
+        MPI_F_ERROR: c_int = 4;
     }
 }

@@ -1,7 +1,12 @@
 //! The words of a node segment outside the rings: what each rank says of itself in its block, and what all of them share in the
 //! header. Each has one writer, or is set once by whoever comes first.
 
+use std::ops::Range;
+
 use super::*;
+
+/// The bit that says so in an announced loss; no rank has a number like that.
+const WHOLE_HOST: u32 = 1 << 31;
 
 /// How far a rank has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +67,35 @@ impl Node {
     pub fn set_world_rank(&self, rank: usize, world: u32, size: u32) {
         self.word32(WORLD).store(size, Ordering::Release);
         self.word32(self.block(rank) + block::RANK_OF_JOB).store(world.saturating_add(1), Ordering::Release);
+    }
+
+    /// Says that these ranks of the job are lost: their processes have ended, or with `whole_host` their host is out of reach. The
+    /// launcher alone says it, and of each rank once. Whether there was room for it.
+    pub fn announce_loss(&self, ranks: Range<u32>, whole_host: bool) -> bool {
+        let count = self.announced_losses();
+        let fits = count < MOST_LOSSES && ranks.end <= WHOLE_HOST;
+        if fits {
+            let end = ranks.end | if whole_host { WHOLE_HOST } else { 0 };
+            let word = u64::from(end) << 32 | u64::from(ranks.start);
+            self.word64(LOSSES_AT + 8 * count).store(word, Ordering::Relaxed);
+            // SYNC: pairs with the Acquire load in `announced_losses`: whoever sees the number sees the ranks.
+            self.word32(LOSSES).store(count as u32 + 1, Ordering::Release);
+        }
+        fits
+    }
+
+    /// How often the launcher has announced a loss.
+    #[inline]
+    pub fn announced_losses(&self) -> usize {
+        (self.word32(LOSSES).load(Ordering::Acquire) as usize).min(MOST_LOSSES)
+    }
+
+    /// The ranks of one of these announcements, and whether their whole host is out of reach.
+    pub fn announced_loss(&self, index: usize) -> Option<(Range<u32>, bool)> {
+        let word = (index < self.announced_losses()).then(|| self.word64(LOSSES_AT + 8 * index));
+        let word = word?.load(Ordering::Relaxed);
+        let end = (word >> 32) as u32;
+        Some((word as u32..end & !WHOLE_HOST, end & WHOLE_HOST != 0))
     }
 
     /// Number of ranks of the whole job; `None` before the first rank attached.

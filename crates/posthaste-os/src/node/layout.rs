@@ -23,6 +23,11 @@ pub(super) const OWN_BUFFER_BYTES: usize = 32;
 pub(super) const OWN_TAKEN: usize = 36;
 /// Where the header keeps what is known of copying on this processor.
 pub(super) const COPYING: usize = 40;
+/// Where the header keeps how many losses the launcher has announced, and those, 8 bytes each.
+pub(super) const LOSSES: usize = 64;
+pub(super) const LOSSES_AT: usize = 128;
+/// Most of them.
+pub(super) const MOST_LOSSES: usize = (PAGE - LOSSES_AT) / 8;
 /// Most VCIs of a process.
 pub const VCIS: usize = 8;
 /// Where the block of a rank keeps what: the only list, so that no two things share a place. The first line is what

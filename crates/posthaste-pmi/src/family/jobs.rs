@@ -14,7 +14,7 @@ use crate::spawn::ending::How;
 use crate::spawn::output::Stream;
 use crate::spawn::run::{Below, Token};
 use crate::spawn::talk::{Common, Fault, Gone, Order, Report};
-use crate::spawn::verdict::Death;
+use crate::spawn::verdict::{Cause, Death, Stage};
 use crate::spawning::{self, Spawning};
 use nix::sys::epoll::Epoll;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -266,8 +266,17 @@ impl<'a> Jobs<'a> {
                 return self.give_up(job, &fault.cause.sentence(&fault.host, 0));
             }
             Report::Failed(fault) => Report::Failed(in_family(fault)),
-            Report::FailedLater(fault) => Report::FailedLater(in_family(fault)),
+            Report::FailedLater(fault) => {
+                if let Cause::Death { rank, stage: Stage::Inside, .. } = fault.cause {
+                    self.announce(job, vec![rank as u32], false);
+                }
+                Report::FailedLater(in_family(fault))
+            }
             Report::Down { ranks, fault } => {
+                // Of those that had ended before, the others have heard, or need not hear.
+                let ended = &self.entries[job].ended;
+                let lost = ranks.iter().filter(|rank| ended.get(**rank as usize) == Some(&false));
+                let lost: Vec<u32> = lost.copied().collect();
                 for &rank in &ranks {
                     self.note_end(job, rank);
                 }
@@ -276,6 +285,7 @@ impl<'a> Jobs<'a> {
                     let gone = Gone { rank, pid: None, host: fault.host.clone() };
                     self.order_job(job, Order::Gone(gone));
                 }
+                self.announce(job, lost, true);
                 let ranks = ranks.into_iter().map(|rank| first + rank).collect();
                 Report::Down { ranks, fault: in_family(fault) }
             }
@@ -301,6 +311,13 @@ impl<'a> Jobs<'a> {
             report => report,
         };
         self.queued.push_back(report);
+    }
+
+    /// Ranks of a job are lost: the others are to hear of it, if it goes on. One word for each host.
+    fn announce(&mut self, job: usize, ranks: Vec<u32>, whole_host: bool) {
+        if self.common.goes_on && self.entries[job].running > 0 && !ranks.is_empty() {
+            self.order_job(job, Order::Lost { ranks, whole_host });
+        }
     }
 
     /// A rank of a job has ended; whether it is the first one there.

@@ -5,7 +5,7 @@
 //! fulfilled is one sentence.
 
 use super::{Place, soft};
-use crate::hosts::{By, Host, Launcher, Placed, Placement, Plan, place_each};
+use crate::hosts::{By, Host, Launcher, NO_SLOTS, Placed, Placement, Plan, place_each};
 use crate::spawn::talk::Common;
 use crate::spawn::{Bind, Input, Program, process_sets, secret};
 use crate::spawning::{Spawning, Spec};
@@ -137,6 +137,9 @@ fn placement(spec: &Spec, own: &Placement, place: &Place<'_>) -> Result<Placemen
         let each = number.trim().parse().ok().filter(|&each: &usize| each > 0);
         let each = each.ok_or_else(|| format!("{number:?} is no number of processes for each host"))?;
         hosts.iter_mut().for_each(|host| host.slots = Some(each));
+    }
+    if hosts.iter().all(|host| host.slots == Some(0)) {
+        return Err(NO_SLOTS.into());
     }
     Ok(Placement { hosts, by: if let Some(Mapped::By(by)) = mapped { by } else { own.by } })
 }

@@ -86,12 +86,16 @@ fn run_agent() -> Result<(), Refused> {
 
 /// Variables of the host are those of this one, or none.
 fn settle_environment(common: &mut Common, own: impl Fn(&OsStr) -> Option<OsString>) {
-    common.environment.retain_mut(|(name, value)| {
-        if !OF_THE_HOST.iter().any(|of_the_host| name == of_the_host) {
-            return true;
-        }
-        own(name).map(|own| *value = own).is_some()
-    });
+    let whole = common.programs.iter_mut().filter(|program| program.replaces_environment);
+    let whole = whole.map(|program| &mut program.environment);
+    for environment in std::iter::once(&mut common.environment).chain(whole) {
+        environment.retain_mut(|(name, value)| {
+            if !OF_THE_HOST.iter().any(|of_the_host| name == of_the_host) {
+                return true;
+            }
+            own(name).map(|own| *value = own).is_some()
+        });
+    }
 }
 
 /// Greets the parent and reads what is to be done; nothing when the parent is gone.

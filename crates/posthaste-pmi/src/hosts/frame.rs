@@ -93,14 +93,16 @@ impl Frames {
         while let Some(length) = self.bytes[from..].iter().position(|&byte| byte == b'\n') {
             let line = &self.bytes[from..from + length];
             from += length + 1;
-            if let Some(version) = line.strip_prefix(NAME.as_bytes()) {
-                self.taken = from;
+            if let Some(version) =
+                line.strip_prefix(NAME.as_bytes()).filter(|version| *version != VERSION.as_bytes())
+            {
                 let version = String::from_utf8_lossy(version);
-                return if version == VERSION {
-                    Ok(true)
-                } else {
-                    Err(Bad::Version(version.chars().take(40).collect()))
-                };
+                return Err(Bad::Version(version.chars().take(40).collect()));
+            }
+            // A shell may have written something before it without the end of a line.
+            if line.strip_suffix(VERSION.as_bytes()).is_some_and(|rest| rest.ends_with(NAME.as_bytes())) {
+                self.taken = from;
+                return Ok(true);
             }
         }
         if self.bytes.len() - self.taken > MOST_NOISE { Err(Bad::Noise) } else { Ok(false) }
@@ -152,7 +154,6 @@ mod tests {
     #[test]
     fn messages_survive_any_cut() {
         let mut bytes = b"Welcome!\nno newline needed ".to_vec();
-        bytes.push(b'\n');
         bytes.extend_from_slice(greeting().as_bytes());
         for report in reports() {
             emit(&Up::Report(report), &mut bytes);

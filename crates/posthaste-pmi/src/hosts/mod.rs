@@ -24,7 +24,7 @@ mod tree;
 pub use agent::agent;
 pub(crate) use frame::Plan;
 pub use launcher::{Launcher, Means};
-pub use place::{By, Host, Placement, own_addresses};
+pub use place::{By, Host, NO_SLOTS, Placement, own_addresses};
 pub(crate) use place::{Placed, place_each};
 pub(crate) use tree::Tree;
 

@@ -53,6 +53,9 @@ impl Placed {
     }
 }
 
+/// What is wrong with hosts that may have no ranks.
+pub const NO_SLOTS: &str = "no host has a slot: each of them says 0";
+
 impl Placement {
     /// Places ranks whose programs these are. When there are more ranks than slots, hosts are filled again from the first.
     pub(crate) fn place(&self, programs: &[u32]) -> Placed {
@@ -83,6 +86,8 @@ impl Placement {
             None if even => count / hosts + usize::from(host < count % hosts),
             None => 1,
         };
+        // No more than there are ranks, whatever somebody has written.
+        let slots = |host: usize| slots(host).min(count);
         let one_round: Vec<usize> = match self.by {
             By::Slot => (0..hosts).flat_map(|host| std::iter::repeat_n(host, slots(host))).collect(),
             By::Node => {

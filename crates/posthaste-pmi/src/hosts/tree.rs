@@ -417,4 +417,29 @@ mod tests {
             );
         }
     }
+
+    /// Messages one behind the other until the last host has one, where each agent sends one after the other.
+    fn rounds(seats: &[Seats], own_first: bool) -> usize {
+        let groups = groups(seats, own_first);
+        let last = |(place, group): (usize, &&[Seats])| {
+            let further = if group.len() == 1 { 0 } else { rounds(group, true) };
+            // Nothing is sent to the host that is our own.
+            place + usize::from(!own_first) + further
+        };
+        // Of groups of one length the last has it latest; the very last may be shorter.
+        groups.iter().enumerate().rev().take(2).map(last).max().unwrap_or(0)
+    }
+
+    /// MPI_Init passes a few fences; each of them is a message from each host up the tree, and one down to each.
+    #[test]
+    fn a_fence_of_a_million_ranks_takes_a_multiple_of_the_logarithm_of_rounds() {
+        let seats = vec![Seats::default(); 1_000_000];
+        for (hosts, each) in [(1_000_000, 1), (15_625, 64)] {
+            let log = 1_000_000_usize.ilog2() as usize + 1;
+            // The ranks of a host come to their agent one after the other, and hear from it so.
+            let rounds = 2 * (rounds(&seats[..hosts], false) + each);
+            println!("{hosts} hosts with {each} ranks: {rounds} rounds for each fence");
+            assert!(rounds <= 2 * FAN_OUT * log / 5 + 2 * each, "{hosts} hosts: {rounds} rounds");
+        }
+    }
 }

@@ -13,8 +13,8 @@ use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use posthaste_os::process::is_ignored;
+use rustix::process::WaitOptions;
 use std::io;
 use std::os::fd::AsFd;
 use std::rc::Rc;
@@ -162,19 +162,24 @@ pub(crate) fn run(
     }
 }
 
-/// Waits for all child processes that have ended. Whoever started them hears of it; orphans of ranks are nobody's.
+/// Takes all child processes that have ended. Whoever started them hears of it; orphans of ranks are nobody's.
 fn reap() -> Vec<Death> {
-    let mut dead = Vec::new();
+    std::iter::from_fn(take_dead).collect()
+}
+
+/// Takes a child process that has ended, if there is one, by whatever signal: nix knows no real-time ones.
+pub(crate) fn take_dead() -> Option<Death> {
+    const DUMPED: i32 = 0x80;
     loop {
-        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-            Ok(WaitStatus::Exited(pid, code)) => {
-                dead.push(Death { pid: pid.as_raw(), how: Ended::Code(code), core: false });
-            }
-            Ok(WaitStatus::Signaled(pid, signal, core)) => {
-                dead.push(Death { pid: pid.as_raw(), how: Ended::Signal(signal as i32), core });
-            }
-            Ok(WaitStatus::StillAlive) | Err(_) => return dead,
-            Ok(_) => {}
+        let (pid, status) = match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(ended) => ended?,
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => return None, // there are no children
+        };
+        let code = status.exit_status().map(Ended::Code);
+        if let Some(how) = code.or_else(|| status.terminating_signal().map(Ended::Signal)) {
+            let core = status.signaled() && status.as_raw() & DUMPED != 0;
+            return Some(Death { pid: pid.as_raw_nonzero().get(), how, core });
         }
     }
 }

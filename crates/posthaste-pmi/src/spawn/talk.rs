@@ -154,6 +154,8 @@ pub(crate) enum Order {
     Answer { rank: u32, line: String },
     /// A rank has ended: who waits for it waits in vain.
     Gone(Gone),
+    /// Ranks are lost, with their whole host or by themselves, and the job goes on: the others are to hear of it.
+    Lost { ranks: Vec<u32>, whole_host: bool },
     /// Pass a signal on to the ranks.
     Signal(i32),
     /// End the ranks.

@@ -53,12 +53,7 @@ impl Communicator<'_> {
     pub fn dup(&self) -> Result<Self> {
         let plan = self.core().plan_dup(|| self.engine().allocate_context_from(self.core()));
         let made = self.create("dup", plan)?;
-        let made = self.named(
-            "dup",
-            made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no duplicate")),
-        )?;
-        made.core().inherit_hints(self.core());
-        Ok(made)
+        self.named("dup", made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank got no duplicate")))
     }
 
     /// Divides the communicator (`MPI_Comm_split`, MPI-5.0 §7.4.2). All ranks call it.

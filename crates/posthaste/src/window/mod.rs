@@ -343,6 +343,33 @@ impl<T: Equivalence, M> Window<'_, T, M> {
         Ok(())
     }
 
+    /// Revokes the window (`MPIX_Win_revoke`): whatever its ranks wait for in an epoch ends with [`ErrorClass::Revoked`], and so does every
+    /// epoch that they begin later. One rank calls it, and the others hear of it, whatever they wait for. The memory of a revoked window
+    /// is never freed, because a rank that has not heard of it may still have access.
+    ///
+    /// [`ErrorClass::Revoked`]: crate::ErrorClass::Revoked
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// let mut window = universe.world().window().allocate::<u8>(1)?;
+    /// window.revoke();
+    /// let error = window.fence(|_| Ok(())).unwrap_err();
+    /// assert!(window.is_revoked() && error.class() == posthaste::ErrorClass::Revoked);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPIX_Win_revoke")]
+    pub fn revoke(&self) {
+        self.communicator.engine().revoke_window(self.window.members().window());
+    }
+
+    /// Whether this rank has heard that the window is revoked (`MPIX_Win_is_revoked`).
+    #[doc(alias = "MPIX_Win_is_revoked")]
+    pub fn is_revoked(&self) -> bool {
+        self.communicator.engine().is_window_revoked(self.window.members().window())
+    }
+
     /// Ends the window when every rank has come here, and gives back the memory that it was made of (`MPI_Win_free`,
     /// MPI-5.0 §12.2.5). The end of the value does the same, but nobody hears of its errors.
     ///

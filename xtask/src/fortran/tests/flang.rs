@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{INTERFACES, Tests, is_for};
+use super::{BUILDS, Tests, defined, is_for, side_by_side};
 use crate::{
     mpi::Mpi,
     packages::present,
@@ -12,7 +12,24 @@ use crate::{
 };
 
 /// Tests that are built for `mpi` and `mpif.h`, too.
-const IN_ALL: [&str; 4] = ["communicators", "heat", "objects", "types"];
+const IN_ALL: [&str; 16] = [
+    "abort",
+    "communicators",
+    "communicators_more",
+    "environment_more",
+    "gathers",
+    "heat",
+    "jobs",
+    "messages_more",
+    "neighborhoods",
+    "objects",
+    "partitioned",
+    "reductions",
+    "sessions",
+    "types",
+    "types_more",
+    "windows_more",
+];
 /// The same for `mpi` alone: calls with arguments of several types, which nothing declares in `mpif.h`, are errors there.
 const IN_MPI: [&str; 3] = ["kernels", "messages", "windows"];
 
@@ -21,12 +38,12 @@ pub(super) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     let sources = files(&project.root.join("tests/fortran"), "F90");
     let is_wanted = |source: &Path, interface: &str| {
         let name = stem(source);
-        let too =
-            interface == "f08" || IN_ALL.contains(&&*name) || interface == "mpi" && IN_MPI.contains(&&*name);
+        let is_new = matches!(interface, "f08" | "large");
+        let too = is_new || IN_ALL.contains(&&*name) || interface == "mpi" && IN_MPI.contains(&&*name);
         too && is_for(source, interface)
     };
-    let all = sources.iter().flat_map(|source| INTERFACES.map(|interface| (source, interface)));
-    let builds: Vec<(&PathBuf, &str)> =
+    let all = sources.iter().flat_map(|source| BUILDS.map(|interface| (source, interface)));
+    let builds: Vec<(&PathBuf, &'static str)> =
         all.filter(|(source, interface)| is_wanted(source, interface)).collect();
     if !present("apt-get") {
         return tally.not_run(builds.len(), "fortran: flang is fetched by apt-get");
@@ -42,8 +59,8 @@ pub(super) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Err(complaint) => return tally.test("fortran: flang", || Err(complaint)),
     };
     let tests = Tests { project, mpi, folder };
-    for (source, interface) in builds {
-        let program = flang.build(&tests, source, interface);
+    let built = side_by_side(&builds, |source, interface| flang.build(&tests, source, interface));
+    for ((source, interface), program) in builds.into_iter().zip(built) {
         tests.one(source, &format!("{interface}, {}", flang.name), program, tally);
     }
 }
@@ -67,7 +84,7 @@ impl Flang {
         let compiler = tests.compiler().arg(format!("-fc={}", home.join("bin/flang-new").display()));
         let compiler = compiler.env("LD_LIBRARY_PATH", self.unpacked.search_path(&[&home.join("lib")]));
         let modules = tests.project.folder(&format!("fortran/flang/modules/{}-{interface}", stem(source)))?;
-        let compiler = compiler.arg("-O1").arg(format!("-D{}", interface.to_uppercase())).dir(&modules);
+        let compiler = compiler.arg("-O1").args(defined(interface)).dir(&modules);
         compiler.arg(source).arg("-o").arg(&program).succeed()?;
         Ok(program)
     }

@@ -86,7 +86,7 @@ fn counts_that_differ_in_a_broadcast_in_pieces_are_errors() {
 fn wrong_arguments_are_named() {
     let word = Datatype::of::<u64>();
     let (float, band) = (Datatype::of::<f64>(), Op::from(Predefined::Band));
-    let team = &teams(ContextId::WORLD, 3, false)[1];
+    let team = &teams(ContextId::WORLD, 3, Cpus::Own)[1];
     let none = || Operand::new(UserBuf::none(), 0, &word);
     for root in [-1, 3, i32::MAX] {
         let error = coll::bcast(team, none(), root).unwrap_err();
@@ -236,6 +236,175 @@ fn a_member_that_dies_inside_an_operation_keeps_nobody_waiting() {
     assert!(errors.iter().all(|errors| *errors > 0), "{errors:?}");
 }
 
+/// A member that never comes is lost: whoever needs what it should have given hears of it, from whomever the rest comes, and which one
+/// it was. No result that lacks its part is taken for whole.
+#[test]
+fn nobody_takes_a_result_that_lacks_the_part_of_a_lost_member() {
+    let word = Datatype::of::<u64>();
+    let sum = Op::from(Predefined::Sum);
+    let mut seed = 0;
+    for which in 0..11 {
+        for (n, oversubscribed) in [2, 3, 5, 8].into_iter().flat_map(|n| [(n, false), (n, true)]) {
+            let roots: &[u32] = if [1, 2, 3, 6].contains(&which) { &[0, n - 1] } else { &[0] };
+            for (victim, root) in (0..n).flat_map(|victim| roots.iter().map(move |root| (victim, *root))) {
+                seed += 1;
+                let is_repeated = seed % 3 == 0;
+                let count = if seed % 4 == 0 { 5000 } else { 3 };
+                let mut room = Room::new(n, oversubscribed, seed, ROUGH);
+                let bufs = |_| -> Vec<OwnedBuf> {
+                    (0..n).map(|_| OwnedBuf::new((n * count * 8) as usize)).collect()
+                };
+                let [sends, recvs] = [0, 1].map(bufs);
+                let plan = |team: &Team, rank: u32| {
+                    let [send, recv] = [&sends, &recvs].map(|all| all[rank as usize].user_buf());
+                    let operand = |buf| Operand::new(buf, u64::from(count), &word);
+                    let reduced = Reduced::new(Some(send), recv, u64::from(count), &word);
+                    let root = root as i32;
+                    match which {
+                        0 => Ok(coll::barrier(team)),
+                        1 => coll::bcast(team, operand(send), root),
+                        2 => coll::gather(team, Some(operand(send)), Some(operand(recv)), root),
+                        3 => coll::scatter(team, Some(operand(recv)), Some(operand(send)), root),
+                        4 => coll::allgather(team, Some(operand(send)), operand(recv)),
+                        5 => coll::alltoall(team, Some(operand(send)), operand(recv)),
+                        6 => coll::reduce(team, reduced, &sum, root),
+                        7 => coll::allreduce(team, reduced, &sum),
+                        8 => coll::reduce_scatter_block(team, reduced, &sum),
+                        9 => coll::scan(team, reduced, &sum),
+                        _ => coll::exscan(team, reduced, &sum),
+                    }
+                };
+                let needs = |rank: u32| match which {
+                    1 | 3 => victim == root,
+                    2 | 6 => rank == root,
+                    9 | 10 => rank > victim,
+                    _ => true,
+                };
+                room.succeed(|team, _| Ok(coll::barrier(team)));
+                (0..n)
+                    .filter(|at| *at != victim)
+                    .for_each(|at| room.bench.network.cut(Peer(at), Peer(victim)));
+                let mut ids = Vec::new();
+                for at in (0..n).filter(|at| *at != victim) {
+                    let schedule = plan(&room.teams[at as usize], at).expect("right arguments");
+                    let id = match is_repeated {
+                        true => room.start_again(at as usize, &schedule.repeated()),
+                        false => room.start(at as usize, schedule),
+                    };
+                    ids.push((at as usize, id));
+                }
+                let others = (0..n).filter(|at| *at != victim);
+                for (rank, status) in others.zip(room.finish(&ids)) {
+                    let error = status.error.as_ref();
+                    let label = format!(
+                        "operation {which}, root {root}, rank {rank} of {n} without {victim}, seed {seed}: {error:?}"
+                    );
+                    assert!(error.is_some() || !needs(rank), "{label}");
+                    let Some(error) = error else { continue };
+                    assert_eq!(error.class(), ErrorClass::ProcAborted, "{label}");
+                    assert_eq!(error.lost_process(), Some(victim), "{label}");
+                }
+            }
+        }
+    }
+}
+
+/// Its starts have one tag. Who is ahead of who has failed neither waits for ever nor gets what is of another start.
+#[test]
+fn a_persistent_operation_that_has_failed_for_a_loss_goes_on_failing() {
+    const STARTS: u64 = 4;
+    let word = Datatype::of::<u64>();
+    let sum = Op::from(Predefined::Sum);
+    for (seed, reduces) in (1..=120).flat_map(|seed| [(seed, false), (seed, true)]) {
+        let (n, victim) = (7, 1 + (seed % 6) as usize);
+        let mut room = Room::new(n, seed % 2 == 0, seed, ROUGH);
+        room.succeed(|team, _| Ok(coll::barrier(team)));
+        let mut bufs: Vec<[OwnedBuf; 2]> = (0..n).map(|_| [OwnedBuf::new(8), OwnedBuf::new(8)]).collect();
+        let others: Vec<usize> = (0..n as usize).filter(|at| *at != victim).collect();
+        others.iter().for_each(|at| room.bench.network.cut(Peer(*at as u32), Peer(victim as u32)));
+        let plans: Vec<Arc<Schedule>> = (0..n as usize)
+            .map(|at| {
+                let [send, recv] = &bufs[at];
+                let plan = match reduces {
+                    true => {
+                        let reduced = Reduced::new(Some(send.user_buf()), recv.user_buf(), 1, &word);
+                        coll::allreduce(&room.teams[at], reduced, &sum)
+                    }
+                    false => coll::bcast(&room.teams[at], Operand::new(send.user_buf(), 1, &word), 0),
+                };
+                plan.expect("right arguments").repeated()
+            })
+            .collect();
+        let mut failed = vec![0; n as usize];
+        let mut under_way: Vec<(usize, u64, Option<RequestId>)> =
+            others.iter().map(|at| (*at, 0, None)).collect();
+        for step in 0.. {
+            assert!(step < 1_000_000, "somebody waits for ever, seed {seed}: {under_way:?}");
+            room.bench.step();
+            for (at, starts, id) in &mut under_way {
+                if let Some(status) = id.and_then(|id| room.bench.take(*at, id)) {
+                    *id = None;
+                    let got = bufs[*at][0].source().to_vec();
+                    match status.error {
+                        Some(error) => {
+                            assert_eq!(
+                                error.class(),
+                                ErrorClass::ProcAborted,
+                                "rank {at}, seed {seed}: {error}"
+                            );
+                            failed[*at] += 1;
+                        }
+                        None => {
+                            let label = format!("rank {at} without {victim}, start {starts}, seed {seed}");
+                            assert!(!reduces && failed[*at] == 0, "{label}: no error after one");
+                            assert_eq!(got, starts.to_ne_bytes(), "{label}: data of another start");
+                        }
+                    }
+                }
+                if id.is_none() && *starts < STARTS {
+                    *starts += 1;
+                    let value = if *at == 0 || reduces { *starts } else { 0 };
+                    bufs[*at][0].sink().copy_from(&value.to_ne_bytes());
+                    *id = Some(room.start_again(*at, &plans[*at]));
+                }
+            }
+            if under_way.iter().all(|(_, starts, id)| *starts == STARTS && id.is_none()) {
+                break;
+            }
+        }
+    }
+}
+
+/// However many operations a member is behind, it hears in each of them that a part is missing.
+#[test]
+fn who_is_far_behind_hears_what_is_missing() {
+    const MANY: usize = 300;
+    let word = Datatype::of::<u64>();
+    let mut room = Room::new(3, false, 7, CALM);
+    let bufs: Vec<OwnedBuf> = (0..3).map(|_| OwnedBuf::new(8)).collect();
+    room.succeed(|team, _| Ok(coll::barrier(team)));
+    // Only rank 1 hears of it.
+    room.bench.network.cut(Peer(1), Peer(0));
+    for at in [1, 2] {
+        let data = || Segment::new(bufs[at].user_buf(), 1, &word);
+        let mut ids = Vec::new();
+        for _ in 0..MANY {
+            let mut draft = Draft::new(&room.teams[at], Function::Other, 3);
+            draft.receive(at as u32 - 1, data());
+            draft.fence();
+            if at == 1 {
+                draft.send(2, data());
+            }
+            let schedule = draft.done();
+            ids.push((at, room.start(at, schedule)));
+        }
+        for (number, status) in room.finish(&ids).iter().enumerate() {
+            let class = status.error.as_ref().map(|error| error.class());
+            assert_eq!(class, Some(ErrorClass::ProcAborted), "rank {at}, operation {number}: {status:?}");
+        }
+    }
+}
+
 /// Ranks that call different functions, or with different roots, are told so, and nobody waits who has been told.
 #[test]
 fn different_operations_on_one_communicator_are_errors() {
@@ -277,6 +446,94 @@ fn different_operations_on_one_communicator_are_errors() {
             }
             // It is said once.
             room.succeed(|team, _| Ok(coll::barrier(team)));
+        }
+    }
+}
+
+/// For some counts an operation goes another way than for others: who goes another one is told so, nobody waits, and nothing is left over.
+#[test]
+fn counts_for_which_an_operation_goes_different_ways_are_errors() {
+    let word = Datatype::of::<u64>();
+    let sum = Op::from(Predefined::Sum);
+    // What it is, whether CPUs are shared, counts.
+    type Make = fn(&Team, [UserBuf; 2], u64, &Datatype, &Op) -> Result<Schedule>;
+    let allreduce: Make = |team, [send, recv], count, word, sum| {
+        coll::allreduce(team, Reduced::new(Some(send), recv, count, word), sum)
+    };
+    let reduce: Make = |team, [send, recv], count, word, sum| {
+        coll::reduce(team, Reduced::new(Some(send), recv, count, word), sum, 2)
+    };
+    let bcast: Make = |team, [send, _], count, word, _| coll::bcast(team, Operand::new(send, count, word), 0);
+    let allgather: Make = |team, [send, recv], count, word, _| {
+        coll::allgather(team, Some(Operand::new(send, count, word)), Operand::new(recv, count, word))
+    };
+    let alltoall: Make = |team, [send, recv], count, word, _| {
+        coll::alltoall(team, Some(Operand::new(send, count, word)), Operand::new(recv, count, word))
+    };
+    const KIB: u64 = 128; // words
+    let cases = [
+        ("MPI_Allreduce", allreduce, true, [64, 128]),
+        ("MPI_Allreduce", allreduce, true, [100, 128]),
+        ("MPI_Allreduce", allreduce, true, [1, 128]),
+        ("MPI_Allreduce", allreduce, false, [1, 128]),
+        ("MPI_Reduce", reduce, true, [256, 512]),
+        ("MPI_Reduce", reduce, true, [8, 512]),
+        ("MPI_Bcast", bcast, false, [16, 128]),
+        ("MPI_Allgather", allgather, true, [1, 8]),
+        ("MPI_Allgather", allgather, false, [1, 8]),
+        ("MPI_Alltoall", alltoall, true, [1, 8]),
+    ];
+    let mut seed = 0;
+    for (name, make, oversubscribed, counts) in cases {
+        for counts in [counts, [counts[1], counts[0]]] {
+            for odd in [0, 1, 7] {
+                seed += 1;
+                let cpus = if oversubscribed { Cpus::OneHost(2) } else { Cpus::Own };
+                let mut room = Room::sharing(8, cpus, seed, if seed % 2 == 0 { CALM } else { ROUGH });
+                let bufs = |_| -> Vec<OwnedBuf> { (0..8).map(|_| OwnedBuf::new(512 << 10)).collect() };
+                let [sends, recvs] = [0, 1].map(bufs);
+                let plan = |team: &Team, rank: u32| {
+                    let bufs = [&sends, &recvs].map(|all| all[rank as usize].user_buf());
+                    make(team, bufs, KIB * counts[usize::from(rank == odd)], &word, &sum)
+                };
+                let statuses = room.run(plan);
+                let label = format!("{name} of {counts:?} KiB, rank {odd} is odd, seed {seed}");
+                let errors: Vec<String> =
+                    statuses.iter().filter_map(|status| Some(status.error.as_ref()?.to_string())).collect();
+                // Everybody waits for the result that is for all; elsewhere some have what they need.
+                let fewest = if name == "MPI_Allreduce" { 8 } else { 1 };
+                assert!(errors.len() >= fewest, "{label}: {errors:?}");
+                let said = format!("{name}: rank ");
+                assert!(errors.iter().all(|error| error.starts_with(&said)), "{label}: {errors:?}");
+                let reason = [" with another count or datatype than rank ", " bytes where rank "];
+                let is_said = |error: &String| reason.iter().any(|reason| error.contains(reason));
+                assert!(errors.iter().any(is_said), "{label}: {errors:?}");
+                (0..100).for_each(|_| room.bench.step());
+                room.succeed(|team, _| Ok(coll::barrier(team)));
+            }
+        }
+    }
+}
+
+/// The same of operations that are started again and again; the next one goes well.
+#[test]
+fn counts_of_persistent_reductions_that_go_different_ways_are_errors() {
+    let word = Datatype::of::<u64>();
+    let sum = Op::from(Predefined::Sum);
+    for seed in 1..8 {
+        let mut room = Room::sharing(8, Cpus::OneHost(2), seed, if seed % 2 == 0 { CALM } else { ROUGH });
+        let bufs: Vec<OwnedBuf> = (0..8).map(|_| OwnedBuf::new(128 << 10)).collect();
+        let again: Vec<Arc<Schedule>> = (0..8)
+            .map(|rank| {
+                let count = if rank == 3 { 8 << 10 } else { 16 << 10 };
+                let reduced = Reduced::new(None, bufs[rank].user_buf(), count, &word);
+                coll::allreduce(&room.teams[rank], reduced, &sum).expect("right arguments").repeated()
+            })
+            .collect();
+        let ids: Vec<_> = (0..8).map(|at| (at, room.start_again(at, &again[at]))).collect();
+        for (rank, status) in room.finish(&ids).iter().enumerate() {
+            let error = status.error.as_ref().expect("an error").to_string();
+            assert!(error.contains("a persistent operation of "), "rank {rank}: {error}");
         }
     }
 }

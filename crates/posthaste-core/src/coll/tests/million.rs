@@ -2,7 +2,7 @@
 
 use super::plans::{Memory, depth};
 use super::*;
-use crate::coll::schedule::{Plan, Step};
+use crate::coll::steps::{Plan, Step};
 
 const N: u32 = 1_000_000;
 

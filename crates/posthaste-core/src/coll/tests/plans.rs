@@ -2,22 +2,27 @@
 //! So every team of 1 to 70 members and random ones of up to 4,096 are gone through in seconds: what arrives, operands in the
 //! order of ranks, how many steps it takes, and that nothing is left over.
 //!
-//! What must stay true: a section of steps is begun only when all of the one before it is over, as in `schedule`.
+//! What must stay true: a section of steps is begun only when all of the one before it is over, as in `schedule`. A message is read
+//! as late as may be, when it is received or where its sender waits for it, and has to be what it was when it was sent: nobody
+//! writes where something is on its way.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
 
 use super::*;
 use crate::buffer::OwnedBuf;
-use crate::coll::schedule::{Plan, Step};
-use crate::datatype;
+use crate::coll::choose::{self, Allreduce, Reduce};
+use crate::coll::steps::{Plan, Step};
+use crate::datatype::{self, Segment};
 
 /// What an operation took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Cost {
+pub(super) struct Cost {
     /// The longest chain of messages of which each has to wait for the one before.
-    depth: u32,
+    pub(super) depth: u32,
     /// Most messages that one member sends.
-    sends: u32,
+    pub(super) sends: u32,
 }
 
 /// A member's way through its plan.
@@ -31,13 +36,53 @@ struct Member {
     /// The same, of what has come since.
     deepest: u32,
     sends: u32,
+    /// What was sent since the last fence.
+    under_way: Vec<Message>,
 }
 
-/// A message under way: how long the chain is that it ends, its bytes.
-type Message = (u32, Vec<u8>);
+/// A message under way: how long the chain is that it ends, and what it brings.
+#[derive(Clone)]
+struct Message {
+    depth: u32,
+    contents: Rc<RefCell<Contents>>,
+}
+
+/// What was to be sent, and where it lies as long as it has not been read.
+struct Contents {
+    bytes: Vec<u8>,
+    unread: Option<Segment>,
+}
+
+impl Message {
+    fn of(depth: u32, segment: &Segment) -> Self {
+        let contents = Contents { bytes: packed(segment), unread: Some(segment.clone()) };
+        Self { depth, contents: Rc::new(RefCell::new(contents)) }
+    }
+
+    /// Reads it, if that has not been done.
+    fn read(&self, rank: u32, members: usize) -> Vec<u8> {
+        let mut contents = self.contents.borrow_mut();
+        if let Some(segment) = contents.unread.take() {
+            let is_same = packed(&segment) == contents.bytes;
+            assert!(is_same, "what rank {rank} of {members} sends is written over before it is read");
+        }
+        contents.bytes.clone()
+    }
+}
+
+fn packed(segment: &Segment) -> Vec<u8> {
+    let mut bytes = vec![0; segment.len() as usize];
+    segment.clone().pack((&mut bytes[..]).into());
+    bytes
+}
 
 /// Takes all plans to their ends.
-fn walk_through(schedules: Vec<Schedule>) -> Cost {
+pub(super) fn walk_through(schedules: Vec<Schedule>) -> Cost {
+    thread_local! {
+        static TURN: Cell<bool> = const { Cell::new(false) };
+    }
+    // Who was told last goes on first, or last: some run far ahead then, or all go in step.
+    let last_first = TURN.replace(!TURN.get());
     let member = |schedule: Schedule| Member {
         plan: schedule.0,
         next: 0,
@@ -45,18 +90,20 @@ fn walk_through(schedules: Vec<Schedule>) -> Cost {
         depth: 0,
         deepest: 0,
         sends: 0,
+        under_way: Vec::new(),
     };
     let mut members: Vec<Member> = schedules.into_iter().map(member).collect();
     let mut wires: HashMap<(u32, u32), VecDeque<Message>> = HashMap::new();
     let mut ready: VecDeque<u32> = (0..members.len() as u32).collect();
-    while let Some(rank) = ready.pop_front() {
+    let size = members.len();
+    while let Some(rank) = if last_first { ready.pop_back() } else { ready.pop_front() } {
         let member = &mut members[rank as usize];
         loop {
-            member.receive(rank, &mut wires);
+            member.receive(rank, size, &mut wires);
             if !member.open.is_empty() || member.is_over() {
                 break;
             }
-            ready.extend(member.section(rank, &mut wires));
+            ready.extend(member.section(rank, size, &mut wires));
         }
     }
     for (rank, member) in members.iter().enumerate() {
@@ -79,7 +126,16 @@ impl Member {
     }
 
     /// Takes the steps up to the next fence. Gives those that messages have left for.
-    fn section(&mut self, rank: u32, wires: &mut HashMap<(u32, u32), VecDeque<Message>>) -> Vec<u32> {
+    fn section(
+        &mut self,
+        rank: u32,
+        members: usize,
+        wires: &mut HashMap<(u32, u32), VecDeque<Message>>,
+    ) -> Vec<u32> {
+        // A turn waits for what comes, a fence also for what goes.
+        if let Some(Step::Fence) = self.plan.steps.get(self.next.wrapping_sub(1)) {
+            self.under_way.drain(..).for_each(|message| drop(message.read(rank, members)));
+        }
         self.depth = self.depth.max(self.deepest);
         let mut told = Vec::new();
         while let Some(step) = self.plan.steps.get(self.next) {
@@ -88,9 +144,9 @@ impl Member {
                 Step::Fence | Step::Turn => break,
                 Step::Receive { .. } => self.open.push_back(self.next - 1),
                 Step::Send { to, segment } => {
-                    let mut bytes = vec![0; segment.len() as usize];
-                    segment.clone().pack((&mut bytes[..]).into());
-                    wires.entry((rank, to.0)).or_default().push_back((self.depth + 1, bytes));
+                    let message = Message::of(self.depth + 1, segment);
+                    wires.entry((rank, to.0)).or_default().push_back(message.clone());
+                    self.under_way.push(message);
                     self.sends += 1;
                     told.push(to.0);
                 }
@@ -109,17 +165,18 @@ impl Member {
     }
 
     /// Receives what has come.
-    fn receive(&mut self, rank: u32, wires: &mut HashMap<(u32, u32), VecDeque<Message>>) {
+    fn receive(&mut self, rank: u32, members: usize, wires: &mut HashMap<(u32, u32), VecDeque<Message>>) {
         let Self { plan, open, deepest, .. } = self;
         // The first of those from one sender gets its first message.
         let mut waiting = Vec::new();
         open.retain(|step| {
             let Step::Receive { from, segment, .. } = &plan.steps[*step] else { unreachable!("a receive") };
             let queue = wires.get_mut(&(*from, rank)).filter(|_| !waiting.contains(from));
-            let Some((depth, bytes)) = queue.and_then(VecDeque::pop_front) else {
+            let Some(message) = queue.and_then(VecDeque::pop_front) else {
                 waiting.push(*from);
                 return true;
             };
+            let (depth, bytes) = (message.depth, message.read(*from, members));
             assert_eq!(bytes.len() as u64, segment.len(), "what rank {from} sends rank {rank}");
             segment.clone().unpack(bytes[..].into());
             *deepest = (*deepest).max(depth);
@@ -149,30 +206,38 @@ impl Memory {
 }
 
 /// Runs an operation of which `make` plans the part of each rank.
-fn run(teams: &[Team], make: impl Fn(&Team, u32) -> Result<Schedule>) -> Cost {
+pub(super) fn run(teams: &[Team], make: impl Fn(&Team, u32) -> Result<Schedule>) -> Cost {
     let plans = teams.iter().zip(0..).map(|(team, rank)| make(team, rank).expect("right arguments"));
     walk_through(plans.collect())
 }
 
 /// Every size of a team up to 70, and some up to 4,096, the same each time; where CPUs are shared and where not.
-fn sizes(mut test: impl FnMut(u32, bool, &[Team])) {
+pub(super) fn sizes(mut test: impl FnMut(u32, Cpus, &[Team])) {
     let mut seed = 7u64;
     let large = (0..4).map(|at| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         [71, 200, 700, 2000][at] + (seed >> 33) as u32 % [100, 400, 1000, 2096][at]
     });
     for n in (1..=70).chain(large).chain([4096]) {
-        for crowded in [false, true] {
+        for cpus in [Cpus::Own, crowded(n.into())] {
             // Of the large ones each is gone through once.
-            if n <= 70 || crowded == n.is_multiple_of(2) {
-                test(n, crowded, &teams(ContextId::WORLD, n, crowded));
+            if n <= 70 || (cpus != Cpus::Own) == n.is_multiple_of(2) {
+                test(n, cpus, &teams(ContextId::WORLD, n, cpus));
+            }
+        }
+        // Where data is long, it also depends on how many CPUs there are.
+        if is_long(n) {
+            for cpus in
+                [Cpus::Shared, Cpus::OneHost(1), Cpus::OneHost(2), Cpus::OneHost(3), Cpus::OneHost(12)]
+            {
+                test(n, cpus, &teams(ContextId::WORLD, n, cpus));
             }
         }
     }
 }
 
 /// Rounds in which each member serves so many others until all are served.
-fn rounds(n: u32, radix: u32) -> u32 {
+pub(super) fn rounds(n: u32, radix: u32) -> u32 {
     (0..).find(|rounds| u64::from(radix).pow(*rounds) >= u64::from(n)).expect("few")
 }
 
@@ -201,8 +266,9 @@ fn radix(crowded: bool) -> u32 {
 #[test]
 fn barriers_and_broadcasts_take_a_logarithm_of_steps() {
     let word = Datatype::of::<u64>();
-    sizes(|n, crowded, teams| {
-        let label = format!("{n} ranks, shared CPUs {crowded}");
+    sizes(|n, cpus, teams| {
+        let crowded = cpus != Cpus::Own;
+        let label = format!("{n} ranks, {cpus:?}");
         let cost = run(teams, |team, _| Ok(coll::barrier(team)));
         let steps = if crowded && n > 2 { 2 * depth(n, 64) } else { rounds(n, 2) };
         assert_eq!(cost.depth, steps, "barrier, {label}");
@@ -226,11 +292,16 @@ fn barriers_and_broadcasts_take_a_logarithm_of_steps() {
 #[test]
 fn reductions_combine_in_the_order_of_ranks_and_take_few_steps() {
     let (pair, compose) = (pair(), compose());
-    sizes(|n, crowded, teams| {
-        // Long enough to be cut into blocks.
-        let counts = if is_long(n) { vec![1, u64::from(n.max(8)) * 128 + 5] } else { vec![1] };
+    sizes(|n, cpus, teams| {
+        let crowded = cpus != Cpus::Own;
+        // Long enough for blocks; where all share the CPUs of a host, of one member and of several.
+        let counts = match is_long(n) {
+            true if crowded && n > 2 => vec![1, 4101, 16_387],
+            true => vec![1, u64::from(n.max(8)) * 128 + 5],
+            false => vec![1],
+        };
         for count in counts {
-            let label = format!("{n} ranks, shared CPUs {crowded}, {count} elements");
+            let label = format!("{n} ranks, {cpus:?}, {count} elements");
             let expected = folded(0..n, 0..count);
             let sends: Vec<Memory> = (0..n).map(|rank| Memory::new(&maps(rank, count))).collect();
             let fresh =
@@ -243,12 +314,12 @@ fn reductions_combine_in_the_order_of_ranks_and_take_few_steps() {
             for recv in &recvs {
                 assert!(recv.get(2 * count as usize) == expected, "allreduce, {label}");
             }
-            let steps = match (n, count > 1) {
-                (1, _) => 0..=0,
-                (_, true) => 2..=2,
-                _ if crowded && n > 2 => 2 * depth(n, 64)..=2 * depth(n, 64),
+            let steps = match choose::allreduce(n, 16 * count, cpus) {
+                _ if n == 1 => 0..=0,
+                Allreduce::Blocks(_) => 2..=2,
+                Allreduce::Tree(radix) => 2 * depth(n, radix)..=2 * depth(n, radix),
                 // Where n is no power of two, pairs come before that and after it.
-                _ => rounds(n, 2)..=n.ilog2() + 2 * u32::from(!n.is_power_of_two()),
+                Allreduce::Doubling => rounds(n, 2)..=n.ilog2() + 2 * u32::from(!n.is_power_of_two()),
             };
             assert!(steps.contains(&cost.depth), "allreduce in {} steps, {label}", cost.depth);
 
@@ -261,10 +332,10 @@ fn reductions_combine_in_the_order_of_ranks_and_take_few_steps() {
                 });
                 assert!(result.get(2 * count as usize) == expected, "reduce to {root}, {label}");
                 // Rank 0 combines what does not commute, and hands it on.
-                let steps = match (n, count > 1) {
-                    (1, _) => 0,
-                    (_, true) => 2,
-                    _ => depth(n, radix(crowded)) + u32::from(root != 0),
+                let steps = match choose::reduce(n, 16 * count, cpus) {
+                    _ if n == 1 => 0,
+                    Reduce::Blocks(owners) => 1 + u32::from(owners > 1),
+                    Reduce::Tree(radix) => depth(n, radix) + u32::from(root != 0),
                 };
                 assert_eq!(cost.depth, steps, "reduce to {root}, {label}");
             }
@@ -302,8 +373,9 @@ fn reductions_combine_in_the_order_of_ranks_and_take_few_steps() {
 #[test]
 fn gathers_scatters_and_exchanges_of_every_size() {
     let word = Datatype::of::<u64>();
-    sizes(|n, crowded, teams| {
-        let label = format!("{n} ranks, shared CPUs {crowded}");
+    sizes(|n, cpus, teams| {
+        let crowded = cpus != Cpus::Own;
+        let label = format!("{n} ranks, {cpus:?}");
         let value = |from: u32, to: u32| (u64::from(from) << 32) | (u64::from(to) + 1);
         let everything: Vec<u64> = (0..n).map(|rank| value(rank, 0)).collect();
         let sends: Vec<Memory> = (0..n).map(|rank| Memory::new(&[value(rank, 0)])).collect();
@@ -367,12 +439,12 @@ fn gathers_scatters_and_exchanges_of_every_size() {
 #[test]
 fn sums_that_are_combined_as_they_arrive() {
     let (word, sum) = (Datatype::of::<u64>(), Op::from(Predefined::Sum));
-    sizes(|n, crowded, teams| {
+    sizes(|n, cpus, teams| {
         for count in if is_long(n) { vec![200, u64::from(n.max(8)) * 260 + 5] } else { vec![130] } {
             if n > 70 {
                 continue;
             }
-            let label = format!("{n} ranks, shared CPUs {crowded}, {count} elements");
+            let label = format!("{n} ranks, {cpus:?}, {count} elements");
             let operand =
                 |rank: u32| -> Vec<u64> { (0..count).map(|at| at << 32 | u64::from(rank + 1)).collect() };
             let total = u64::from(n) * u64::from(n + 1) / 2;
@@ -409,7 +481,7 @@ fn sums_that_are_combined_as_they_arrive() {
 fn a_long_broadcast_is_forwarded_while_it_arrives() {
     let word = Datatype::of::<u64>();
     for (n, root) in [(65, 0), (70, 69), (200, 3)] {
-        let teams = teams(ContextId::WORLD, n, true);
+        let teams = teams(ContextId::WORLD, n, Cpus::OneHost(2));
         let sent: Vec<u64> = (0..20_000).collect(); // five pieces of 32 KiB
         let bufs: Vec<Memory> = (0..n)
             .map(|rank| Memory::new(&if rank == root { sent.clone() } else { vec![0; sent.len()] }))

@@ -12,7 +12,7 @@ fn many_at_once_on_two_communicators() {
     for seed in 1..=12 {
         let n = 2 + (seed % 6) as u32;
         let mut room = Room::new(n, seed % 2 == 0, seed, ROUGH);
-        let other = teams(ContextId(64), n, seed % 3 == 0);
+        let other = teams(ContextId(64), n, if seed % 3 == 0 { crowded(seed) } else { Cpus::Own });
         let operations = 6;
         let sends: Vec<Words> = (0..n).map(|rank| Words::new(&maps(rank, 4))).collect();
         let buffers = || -> Vec<Vec<Words>> {

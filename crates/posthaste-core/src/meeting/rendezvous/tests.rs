@@ -82,6 +82,47 @@ fn callers_wait_their_turn_and_those_who_went_are_forgotten() {
     assert!(first.pass != second.pass);
 }
 
+/// A name with two addresses of this host.
+fn twice(port: &Port) -> PortName {
+    PortName { addresses: vec![[127, 0, 0, 1].into(), [127, 0, 0, 2].into()], ..port.name.clone() }
+}
+
+#[test]
+fn a_caller_that_was_away_goes_on_with_the_address_that_has_answered_meanwhile() {
+    let (mut port, set) = port();
+    let (mut call, at_call) = (Call::new(twice(&port), &Config::default()), Set::new().unwrap());
+    while !port.doors.iter().any(|door| matches!(door.stage, Stage::Proof(_))) {
+        assert!(call.step(&at_call).unwrap().is_none());
+        assert!(port.step(&set).unwrap().is_none());
+    }
+    // It comes back after the time in which another address is not called.
+    call.next_at = Duration::ZERO;
+    assert!(call.step(&at_call).unwrap().is_none());
+    assert_eq!((call.tries.len(), call.rest.len()), (1, 1), "{call:?}");
+    meet(&mut port, &mut call, (&set, &at_call));
+    assert!(port.doors.is_empty());
+}
+
+#[test]
+fn callers_that_have_gone_are_let_go_of_when_somebody_looks_and_others_keep_their_place() {
+    let (mut port, set) = port();
+    let (mut call, at_call) = (Call::new(port.name.clone(), &Config::default()), Set::new().unwrap());
+    let gone = stranger(&port);
+    while port.doors.len() < 2 {
+        assert!(port.step(&set).unwrap().is_none());
+        assert!(call.step(&at_call).unwrap().is_none());
+    }
+    drop(gone);
+    let until = machine::now() + Duration::from_secs(20);
+    while port.doors.len() > 1 {
+        assert!(machine::now() < until, "{port:?}");
+        port.look();
+    }
+    port.look();
+    meet(&mut port, &mut call, (&set, &at_call));
+    assert!(port.doors.is_empty());
+}
+
 #[test]
 fn a_slow_stranger_is_dropped_in_time_and_they_are_bounded() {
     let (mut port, set) = port();

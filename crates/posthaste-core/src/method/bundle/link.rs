@@ -124,6 +124,11 @@ impl Link {
         }
     }
 
+    /// Whether a connection stands that breaks when the peer's process ends.
+    pub(super) fn breaks_with(&self, peer: Peer) -> bool {
+        if let Method::Tcp(tcp) = &self.method { tcp.stands(peer) } else { false }
+    }
+
     /// Sends a frame; false while there is no room.
     pub(super) fn send(&mut self, to: Peer, mark: Mark, body: &[u8]) -> bool {
         let (emit, len, load) = (Emit::bundled(), FRONT + body.len(), Load::Control);

@@ -13,9 +13,10 @@ use crate::comm::Comm;
 use crate::config::Way;
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
+use crate::group::Group;
 use crate::ids::Peer;
 use crate::jobs::{JobId, ProcessName};
-use crate::meeting::{Member, Party, Port, PortName};
+use crate::meeting::{Line, Member, Party, Port, PortName};
 use crate::method::Route;
 use crate::method::near::Near;
 use crate::method::tcp::{BusinessCard, Pass, Shelf, Tcp, TcpSetup};
@@ -33,6 +34,8 @@ pub(in crate::world) struct Abroad {
     shares: bool,
     known: Mutex<Known>,
     pub(super) ports: Mutex<HashMap<String, Arc<Mutex<Port>>>>,
+    /// By the service, the connections to a names server by which publications live.
+    pub(super) published: Mutex<HashMap<String, Line>>,
     /// The communicator with those who started this job.
     pub(super) parents: Mutex<Weak<Comm>>,
 }
@@ -51,8 +54,8 @@ impl Abroad {
         let job = blake3::Hasher::new_keyed(&secret).update(b"job").finalize();
         let job = u64::from_le_bytes(*job.as_bytes().first_chunk().unwrap_or(&[1; 8]));
         let own = ProcessName { job: JobId(job.max(1)), rank };
-        let (known, ports, parents) = Default::default();
-        Self { secret, own, shares, known, ports, parents }
+        let (known, ports, published, parents) = Default::default();
+        Self { secret, own, shares, known, ports, published, parents }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -66,6 +69,15 @@ impl Abroad {
             comms.retain(|comm| comm.strong_count() > 0);
             comms.push(Arc::downgrade(comm));
         }
+    }
+
+    /// Who has met at one of a port's addresses may have called others: nothing of that stays.
+    fn look_at_ports(&self) {
+        let ports: Vec<_> = {
+            let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+            ports.values().cloned().collect()
+        };
+        ports.iter().for_each(|port| super::lock(port).look());
     }
 
     pub(super) fn port(&self, name: &str) -> Result<Arc<Mutex<Port>>> {
@@ -136,6 +148,47 @@ impl World {
         Ok(())
     }
 
+    /// What names this process in all jobs.
+    pub(in crate::world) fn own_name(&self) -> ProcessName {
+        self.common.abroad.own
+    }
+
+    /// The names of a group's members; `None` where all are of this job.
+    pub(in crate::world) fn names_of(&self, group: &Group) -> Result<Option<Vec<ProcessName>>> {
+        let (own, processes) = (self.own_name(), self.world.size() as u32);
+        if group.peers().all(|peer| peer.0 < processes) {
+            return Ok(None);
+        }
+        let known = self.common.abroad.known();
+        let name = |peer: Peer| match peer.0 < processes {
+            true => Ok(ProcessName { rank: peer.0, ..own }),
+            false => known.names.get(&peer).copied().ok_or_else(|| {
+                Error::other(ErrorClass::Intern, format!("process {} of another job has no name", peer.0))
+            }),
+        };
+        group.peers().map(name).collect::<Result<_>>().map(Some)
+    }
+
+    /// Makes sure that this process and the member of a group with this rank still know each other.
+    ///
+    /// # Errors
+    /// A process of another job that this one has parted from.
+    pub(in crate::world) fn check_connected(
+        &self,
+        argument: &'static str,
+        (rank, peer): (u32, Peer),
+    ) -> Result<()> {
+        let is_connected = |vci: &mut Vci| vci.methods.tcp().is_some_and(|tcp| tcp.label_with(peer) != 0);
+        if peer.0 < self.world.size() as u32 || is_connected(&mut self.vci()) {
+            return Ok(());
+        }
+        let got = format_args!(
+            "a group whose rank {rank} is a process of another job that this one has parted from"
+        );
+        let expected = "processes of this job, and of those with which a communicator connects it (MPI_Comm_connect, MPI_Comm_spawn)";
+        Err(Error::invalid(ErrorClass::Group, argument, got, expected))
+    }
+
     /// A meeting came to nothing.
     pub(super) fn withdraw(&self, peers: &[Peer], label: u64) {
         if let Some(tcp) = self.vci().methods.tcp() {
@@ -151,6 +204,7 @@ impl World {
     pub fn disconnect(&self, comm: &Comm) -> Result<()> {
         self.run(comm.bridge().map_or_else(|| coll::barrier(comm), inter::barrier))?;
         self.part(comm);
+        self.common.abroad.look_at_ports();
         Ok(())
     }
 

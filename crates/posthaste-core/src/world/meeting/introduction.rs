@@ -17,7 +17,7 @@ use std::sync::Arc;
 use posthaste_os::machine;
 
 use super::{Link, Met, Others, filled};
-use crate::comm::{Comm, Next, Strangers};
+use crate::comm::{Comm, Groups, Next};
 use crate::error::{Error, ErrorClass, Result};
 use crate::meeting::{Member, Party, pass_between};
 use crate::world::World;
@@ -57,24 +57,40 @@ impl World {
             match next {
                 Next::Run(schedule, introduction) => next = introduction.next(self.run(schedule))?,
                 Next::Meet(strangers) => return self.meet_strangers(&strangers),
-                Next::Made(comm) => {
-                    self.joins(&comm);
-                    return Ok(comm);
-                }
+                Next::Made(made, groups) => return self.made(made, &groups),
             }
         }
     }
 
-    fn meet_strangers(&self, strangers: &Strangers<'_>) -> Result<Arc<Comm>> {
-        let Strangers { local, leader, told, .. } = strangers;
+    /// What a member has is used if all members of both groups have theirs. Who cannot know that revokes it.
+    fn made(&self, made: Result<Arc<Comm>>, groups: &Groups<'_>) -> Result<Arc<Comm>> {
+        let has = made.is_ok() && groups.told.is_ok();
+        let mut link = groups.other_leader().map(|_| Link::Way(groups));
+        let all_have = self.all_have(CALL, groups.local, groups.leader, has, link.as_mut());
+        let (may_have, comm) = (all_have.is_err(), made?);
+        match groups.told.clone().and(all_have).and_then(|missing| missing.map_or(Ok(()), Err)) {
+            Ok(()) => self.joins(&comm),
+            Err(why) => {
+                if may_have {
+                    self.joins(&comm);
+                    self.revoke(&comm);
+                }
+                return Err(why);
+            }
+        }
+        Ok(comm)
+    }
+
+    fn meet_strangers(&self, strangers: &Groups<'_>) -> Result<Arc<Comm>> {
+        let Groups { local, leader, told, .. } = strangers;
         let gathered = self.gather_members(CALL, local, *leader);
         let gathered = told.clone().and(gathered);
         self.conclude(CALL, local, *leader, gathered, |members| self.greet(strangers, members))
     }
 
     /// The leader swaps lists with the other one.
-    fn greet<'a>(&self, strangers: &'a Strangers<'_>, members: Result<Vec<Member>>) -> Met<'a> {
-        let Strangers { context, oversubscribed, is_first, size, .. } = *strangers;
+    fn greet<'a>(&self, strangers: &'a Groups<'_>, members: Result<Vec<Member>>) -> Met<'a> {
+        let Groups { context, oversubscribed, is_first, size, .. } = *strangers;
         let own = members.and_then(|members| {
             let party = Party { context, oversubscribed, members };
             let bytes = party.bytes()?;
@@ -107,7 +123,7 @@ impl World {
         Met { link: Some(Link::Way(strangers)), outcome }
     }
 
-    fn greeting(&self, strangers: &Strangers<'_>, list: &[u8]) -> Result<Greeting> {
+    fn greeting(&self, strangers: &Groups<'_>, list: &[u8]) -> Result<Greeting> {
         let nonce = machine::random().map_err(|e| Error::system("making a secret for a meeting", e))?;
         let label =
             strangers.other_leader().and_then(|peer| Some(self.vci().methods.tcp()?.label_with(peer)));
@@ -116,7 +132,7 @@ impl World {
     }
 
     /// The bytes of the other leader for our own.
-    pub(super) fn swap(&self, strangers: &Strangers<'_>, own: &[u8], theirs: usize) -> Result<Vec<u8>> {
+    pub(super) fn swap(&self, strangers: &Groups<'_>, own: &[u8], theirs: usize) -> Result<Vec<u8>> {
         let mut both = own.to_vec();
         both.resize(own.len() + theirs, 0);
         let outcome = Arc::new(filled(&both));

@@ -183,6 +183,7 @@ impl World {
             return Ok(self.parents());
         };
         let made = self.connect_in(call, self.world(), 0, &port)?;
+        made.set_name("MPI_COMM_PARENT"); // MPI-5.0 §7.8
         if self.rank() == 0 {
             // Whether the launcher still cares or not, they have been met.
             let _ = wireup::ask(&self.common.launcher, Launcher::has_met_parents);

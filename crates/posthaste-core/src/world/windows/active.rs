@@ -33,8 +33,9 @@ const POSTED: i32 = 0;
 const COMPLETED: i32 = 1;
 
 impl World {
-    /// `MPI_Win_sync`: loads and stores of this member and of the others are ordered.
-    pub fn sync_window(&self) {
+    /// `MPI_Win_sync`: loads and stores of this member and of the others are ordered. A program may wait by it alone.
+    pub fn sync_window(&self, window: &Window) {
+        self.step_now_and_then(window);
         fence(Ordering::SeqCst);
     }
 
@@ -58,15 +59,18 @@ impl World {
             Fenced::Over => return Ok(()),
             Fenced::Came(fence) => return self.meet_at_fence(CALL, window, fence, assert.no_succeed),
         }
+        self.check_revoked(CALL, window)?;
         window.epochs().check_fence(is_exposed(window))?;
         let all = if assert.no_precede { Targets::These(&[]) } else { Targets::All };
         // The others wait for us, whatever became of our operations.
         let completed = self.complete(CALL, window, all, Extent::Target);
-        self.run_in(CALL, coll::barrier(window.comm()))?;
+        let met = self.run_in(CALL, coll::barrier(window.comm()));
+        window.check_revoked()?;
         fence(Ordering::SeqCst);
-        window.epochs().fenced(assert.no_succeed);
+        // The epoch before is over in any case. Where not all have come, none begins.
+        window.epochs().fenced(assert.no_succeed || met.is_err());
         // A barrier fails at those who wait for the lost member themselves; its accesses are missing everywhere.
-        completed.and(lost_member(&self.vci_of(window.comm()).engine, window))
+        met.and(completed).and(lost_member(&self.vci_of(window.comm()).engine, window))
     }
 }
 
@@ -77,6 +81,7 @@ impl World {
     /// # Errors
     /// `MPI_ERR_RMA_SYNC`, `MPI_ERR_GROUP`; a lost member.
     pub fn post(&self, window: &Window, group: &Group, assert: Assert) -> Result<()> {
+        window.check_revoked()?;
         let origins = window.members(group)?;
         if is_exposed(window) {
             let got = "called within the exposure epoch of MPI_Win_post";
@@ -103,6 +108,8 @@ impl World {
                 }
             }
         }
+        // The program may not come back soon, and origins wait for this.
+        self.vci_of(window.comm()).methods.flush_gathered();
         *crate::win::lock(&window.exposure) = Some(Exposure::Messages { requests, completed, failed });
         Ok(())
     }
@@ -113,6 +120,7 @@ impl World {
     /// As [`World::post`].
     pub fn start_access(&self, window: &Arc<Window>, group: &Group, assert: Assert) -> Result<()> {
         const CALL: &str = "MPI_Win_start";
+        window.check_revoked()?;
         let targets = window.members(group)?;
         window.epochs().check_start()?;
         if window.mapped().is_some() {
@@ -134,6 +142,7 @@ impl World {
                     Err(why) => failed = failed.and(Err(why)),
                 }
             }
+            let failed = window.check_revoked().and(failed);
             if failed.is_err() {
                 return failed.and(self.tell_completed(CALL, window, &posted));
             }
@@ -152,6 +161,7 @@ impl World {
         if self.complete_now(window) {
             return Ok(());
         }
+        self.check_revoked(CALL, window)?;
         let targets = window.epochs().check_complete()?;
         let completed = self.complete(CALL, window, Targets::These(&targets), Extent::Target);
         window.epochs().completed();
@@ -167,6 +177,7 @@ impl World {
                 Err(why) => failed = failed.and(Err(why)),
             }
         }
+        self.vci_of(window.comm()).methods.flush_gathered();
         failed.and(self.wait_for_all(call, told))
     }
 
@@ -176,7 +187,7 @@ impl World {
     /// As [`World::fence`].
     pub fn wait_exposure(&self, window: &Arc<Window>) -> Result<()> {
         const CALL: &str = "MPI_Win_wait";
-        let exposure = crate::win::lock(&window.exposure).take().ok_or_else(not_exposed)?;
+        let exposure = self.exposure(window)?;
         let outcome = match exposure {
             Exposure::Words(origins) => {
                 self.until_members_told((CALL, Part::ForComplete), window, Word::Completed, &origins)
@@ -187,7 +198,7 @@ impl World {
             }
         };
         fence(Ordering::SeqCst);
-        outcome
+        window.check_revoked().and(outcome)
     }
 
     /// `MPI_Win_test`: whether the exposure epoch is over, which it is once, also where it ends with an error.
@@ -195,7 +206,7 @@ impl World {
     /// # Errors
     /// As [`World::fence`].
     pub fn test_exposure(&self, window: &Window) -> Result<bool> {
-        let exposure = crate::win::lock(&window.exposure).take().ok_or_else(not_exposed)?;
+        let exposure = self.exposure(window)?;
         let (requests, completed, mut failed) = match exposure {
             Exposure::Words(origins) => {
                 let is_over = self.have_members_told(window, Word::Completed, &origins)?;
@@ -216,10 +227,16 @@ impl World {
         }
         fence(Ordering::SeqCst);
         if open.is_empty() {
-            return failed.map_or(Ok(true), Err);
+            return window.check_revoked().and(failed.map_or(Ok(true), Err));
         }
         *crate::win::lock(&window.exposure) = Some(Exposure::Messages { requests: open, completed, failed });
         Ok(false)
+    }
+
+    /// What ends the exposure epoch. Its requests end by themselves once the window is revoked.
+    fn exposure(&self, window: &Window) -> Result<Exposure> {
+        let exposure = crate::win::lock(&window.exposure).take();
+        exposure.map_or_else(|| window.check_revoked().and(Err(not_exposed())), Ok)
     }
 
     /// Waits until these members have said their words, each a receive of this process.

@@ -69,9 +69,13 @@ impl World {
             }
         };
         let lost = |vci: &Vci| lost_member(&vci.engine, window).err();
-        self.until_told((call, Part::ForFence), window, silent, all_came(words, fence), lost)?;
-        self.pass_fence(window, no_succeed);
-        Ok(())
+        let met = self.until_told((call, Part::ForFence), window, silent, all_came(words, fence), lost);
+        match met {
+            Ok(()) => self.pass_fence(window, no_succeed),
+            // The epoch before is over, and none begins.
+            Err(_) => window.epochs().fenced(true),
+        }
+        met
     }
 
     /// All have come. Whoever sees that rings those who sleep: the last one to come does not know that it is the last.
@@ -96,9 +100,10 @@ impl World {
     /// `MPI_Win_complete`, if that is a matter of words. Whether it is done.
     #[inline]
     pub fn complete_now(&self, window: &Window) -> bool {
-        let Some(targets) = window.mapped().and_then(|_| window.epochs().check_complete().ok()) else {
+        if window.mapped().is_none() || window.comm().is_revoked() {
             return false;
-        };
+        }
+        let Ok(targets) = window.epochs().check_complete() else { return false };
         window.epochs().completed();
         self.tell_members(window, Word::Completed, &targets);
         self.step_now_and_then(window);
@@ -110,6 +115,9 @@ impl World {
     pub fn wait_exposure_now(&self, window: &Window) -> bool {
         let mut exposure = crate::win::lock(&window.exposure);
         let Some(Exposure::Words(origins)) = &*exposure else { return false };
+        if window.comm().is_revoked() {
+            return false;
+        }
         let is_over = self.waiting.spin_on(self.all_told(window, Word::Completed, origins));
         if is_over {
             self.heed(window, Word::Completed, origins);
@@ -165,6 +173,9 @@ impl World {
         window: &Window,
         (about, members): (Word, &[usize]),
     ) -> Option<Error> {
+        if let Err(why) = window.check_revoked() {
+            return Some(why);
+        }
         if engine.losses.is_empty() {
             return None;
         }

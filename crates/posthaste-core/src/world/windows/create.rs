@@ -4,6 +4,7 @@
 //!   a communicator of the window's own: agree that all have it
 //!   share: size, unit, node, whether this member can and would map memory, and whether in pieces
 //!   all can:    rank 0 makes the memory, tells its ticket; the others attach it; share: did it go well?
+//!               created: rank 0 makes the words alone, and each maps what the others have allocated, or have of a window of all
 //!   otherwise:  each has memory of its own, and exposes it
 //!   share: the keys, and where methods that read and write memory by themselves find it
 //!               near memory that its owner shares with the node: mapped
@@ -16,7 +17,7 @@
 
 use std::sync::Arc;
 
-use posthaste_os::mapped::{Mapped, PAGE, Ticket};
+use posthaste_os::mapped::{Mapped, Name, PAGE, Ticket};
 
 use crate::buffer::{OwnedBuf, UserBuf};
 use crate::coll;
@@ -31,6 +32,7 @@ use crate::progress::Vci;
 use crate::win::{Flavor, Heeded, Memory, Part, Parts, Targets, Window, alignment, control, noncontiguous};
 use crate::world::World;
 use crate::world::windows::lost_member;
+use crate::world::windows::mappings::InWindow;
 
 /// What a program says of a new window.
 #[derive(Debug)]
@@ -43,7 +45,40 @@ pub struct NewWindow<'a> {
     pub info: &'a Info,
 }
 
-/// What all members know of each other.
+/// Memory of a program that others can map.
+#[derive(Clone, Copy)]
+enum Shared {
+    /// Of `MPI_Alloc_mem`.
+    Allocated(RemoteMemory),
+    /// Of a window that they have mapped.
+    InWindow(InWindow),
+}
+
+impl Shared {
+    /// What marks numbers of memory of a window; the kinds of [`RemoteMemory`] are shorter.
+    const IN_WINDOW: u64 = u64::MAX;
+
+    fn numbers(self) -> [u64; 4] {
+        match self {
+            Self::Allocated(memory) => {
+                let (kind, address, key) = memory.numbers();
+                [kind.into(), address, key, 0]
+            }
+            Self::InWindow(InWindow { name, at }) => [Self::IN_WINDOW, name.pid.into(), name.inode, at],
+        }
+    }
+
+    fn of_numbers([kind, first, second, third]: [u64; 4]) -> Option<Self> {
+        if kind == Self::IN_WINDOW {
+            let name = Name { pid: u32::try_from(first).ok()?, inode: second };
+            return Some(Self::InWindow(InWindow { name, at: third }));
+        }
+        RemoteMemory::of_numbers((u32::try_from(kind).ok()?, first, second)).map(Self::Allocated)
+    }
+}
+
+/// What all members know of each other while the window is made. That and what they have told takes some 200 bytes for each
+/// member until then; of it the window keeps what accesses need, in [`Parts`].
 #[derive(Clone, Copy)]
 struct Member {
     size: u64,
@@ -73,7 +108,13 @@ impl World {
     pub fn create_window(&self, new: &NewWindow<'_>, memory: &Segment) -> Result<Arc<Window>> {
         self.made_by_all(Flavor::Create, new, |comm| {
             let (base, size) = memory.contiguous_rest().unwrap_or((UserBuf::none(), 0));
-            let members = self.members(Flavor::Create, comm, new, size, false)?;
+            let shared = self.shared_with_members(comm, memory);
+            let maps = self.maps_windows() && (size == 0 || comm.size() == 1 || shared.is_some());
+            let members = self.members(Flavor::Create, comm, new, size, maps && !memory.is_on_device())?;
+            let one_node = members.iter().all(|member| member.maps_with(&members[0]));
+            if one_node && let Some(window) = self.map_created(new, comm, (&members, base), shared)? {
+                return Ok(window);
+            }
             let key = self.vci_of(comm).engine.with_onesided(|onesided, _| onesided.expose(memory));
             self.exposed(Flavor::Create, comm, new, (&members, base), Memory::Program, key)
         })
@@ -138,7 +179,7 @@ impl World {
     }
 
     /// `MPI_Win_free`: when all members have done everything. After the loss of a member, memory of the library that peers may
-    /// still write to stays until the engine ends.
+    /// still write to stays until the engine ends, and what `MPI_Alloc_mem` gave the program is not given again when it is freed.
     ///
     /// # Errors
     /// `MPI_ERR_RMA_SYNC`; what went wrong with an operation. The window is gone in the latter case, too.
@@ -152,10 +193,16 @@ impl World {
             // A barrier without a member does not say that the others are done.
             self.vci_of(window.comm()).operations.keep(window);
         } else {
+            if (met.is_err() || living.is_err())
+                && let Some(heap) = &self.common.heap
+            {
+                // Memory of the program, too, may still be written to by a member that has heard of the loss later.
+                heap.retire(window.memory().0);
+            }
             self.forget(window.comm(), window.own().key);
+            self.common.mappings.remove(window);
             window.let_go();
         }
-        // Memory of the program, too, may still be written to by a member that has heard of the loss later.
         completed.and(met).and(living)
     }
 
@@ -203,6 +250,7 @@ impl World {
         if let Some(window) = window.filter(|_| agreed.is_err()) {
             // No member has it, so no member accesses its memory.
             self.forget(&comm, window.own().key);
+            self.common.mappings.remove(&window);
             window.let_go();
         }
         agreed
@@ -267,6 +315,76 @@ impl World {
         // A member of its own mind would see the parts of others elsewhere, and its own part in theirs.
         let apart = flavor == Flavor::Allocate || members.iter().all(|member| member.apart);
         let (starts, len) = layout(members, apart);
+        let (mapped, is_made) = self.mapping(flavor, comm, len)?;
+        let Some(mapped) = self.if_all_have(flavor, comm, mapped)? else {
+            if !is_made && flavor == Flavor::Shared {
+                let text = format!("there is no memory for a window of {len} bytes in all");
+                return Err(Error::no_memory(text));
+            }
+            return Ok(None);
+        };
+        mapped.close();
+        let bases = starts.into_iter().map(|start| Some(UserBuf::mapped(&mapped, start)));
+        let parts = Parts::of(members.len(), members.iter().zip(bases).map(mapped_part));
+        let memory = (Memory::Mapped(mapped, heeded(comm, members)), Vec::new());
+        let window = Arc::new(Window::new(comm.clone(), flavor, parts, memory, (new.info, apart)));
+        self.common.mappings.add(&window);
+        Ok(Some(window))
+    }
+
+    /// Where this memory lies in what this process shares with all other members, if it lies there.
+    fn shared_with_members(&self, comm: &Comm, memory: &Segment) -> Option<Shared> {
+        let (base, len) = memory.contiguous_rest()?;
+        // Who has no part in that window shows when the others map theirs.
+        if let Some(there) = self.common.mappings.find(base.address(), len) {
+            return Some(Shared::InWindow(there));
+        }
+        let vci = self.vci_of(comm);
+        let me = comm.rank() as usize;
+        // Who is not led to by shared memory shows when the others map theirs.
+        let mut others = comm.group().peers().enumerate().filter(|(rank, _)| *rank != me);
+        others.next().and_then(|(_, peer)| vci.methods.shared(peer, memory)).map(Shared::Allocated)
+    }
+
+    /// A window of memory that each member has allocated, or has of another window, mapped by all; `None`: that cannot be had.
+    fn map_created(
+        &self,
+        new: &NewWindow<'_>,
+        comm: &Arc<Comm>,
+        (members, base): (&[Member], UserBuf),
+        shared: Option<Shared>,
+    ) -> Result<Option<Arc<Window>>> {
+        const FLAVOR: Flavor = Flavor::Create;
+        let (words, _) = self.mapping(FLAVOR, comm, control(members.len()))?;
+        let told = self.share_numbers(FLAVOR, comm, shared.map_or([0; 4], Shared::numbers))?;
+        let me = comm.rank() as usize;
+        let mut near = Vec::new();
+        let mut vci = self.vci_of(comm);
+        let mut mapped = |(rank, (member, numbers)): (usize, (&Member, &[u64; 4]))| {
+            if rank == me || member.size == 0 {
+                return Some((rank == me).then_some(base));
+            }
+            let (mapped, at) = match Shared::of_numbers(*numbers)? {
+                Shared::Allocated(memory) => {
+                    vci.methods.map(comm.group().peer(rank as u32)?, memory, member.size)?
+                }
+                Shared::InWindow(there) => self.common.mappings.map(there, member.size)?,
+            };
+            let base = UserBuf::mapped(&mapped, at);
+            near.push(mapped);
+            Some(Some(base))
+        };
+        let bases: Option<Vec<_>> = members.iter().zip(&told).enumerate().map(&mut mapped).collect();
+        drop(vci);
+        let Some((words, bases)) = self.if_all_have(FLAVOR, comm, words.zip(bases))? else { return Ok(None) };
+        words.close();
+        let parts = Parts::of(members.len(), members.iter().zip(bases).map(mapped_part));
+        let memory = (Memory::Mapped(words, heeded(comm, members)), near);
+        Ok(Some(Arc::new(Window::new(comm.clone(), FLAVOR, parts, memory, (new.info, false)))))
+    }
+
+    /// So many bytes that this member has mapped, of memory that rank 0 has made; and whether it has.
+    fn mapping(&self, flavor: Flavor, comm: &Comm, len: usize) -> Result<(Option<Mapped>, bool)> {
         let made = if comm.rank() == 0 { Some(Mapped::create(len)) } else { None };
         let ticket = match &made {
             Some(Ok((_, Ticket { pid, fd, inode }))) => [1, u64::from(*pid), u64::from(*fd), *inode],
@@ -278,30 +396,13 @@ impl World {
             None if is_made == 0 => None,
             None => Mapped::attach(Ticket { pid: pid as u32, fd: fd as u32, inode }, len).ok(),
         };
-        let attached = self.share_numbers(flavor, comm, [mapped.is_some().into()])?;
-        let all = attached.iter().all(|[attached]| *attached != 0);
-        let Some(mapped) = mapped.filter(|_| all) else {
-            if is_made == 0 && flavor == Flavor::Shared {
-                let text = format!("there is no memory for a window of {len} bytes in all");
-                return Err(Error::no_memory(text));
-            }
-            return Ok(None);
-        };
-        mapped.close();
-        let me = comm.rank() as usize;
-        let local = |(rank, member): (usize, &Member)| (rank != me).then_some(member.local as u32);
-        let heeded = Heeded::new(members.iter().enumerate().map(local));
-        let parts = members.iter().zip(starts).map(|(member, start)| Part {
-            key: RemoteKey { slot: u32::MAX, generation: 0 },
-            memory: None,
-            size: member.size,
-            unit: member.unit,
-            base: Some(UserBuf::mapped(&mapped, start)),
-            start,
-        });
-        let parts = Parts::of(members.len(), parts);
-        let memory = (Memory::Mapped(mapped, heeded), Vec::new());
-        Ok(Some(Arc::new(Window::new(comm.clone(), flavor, parts, memory, (new.info, apart)))))
+        Ok((mapped, is_made != 0))
+    }
+
+    /// What this member has, if all members have it.
+    fn if_all_have<T>(&self, flavor: Flavor, comm: &Comm, own: Option<T>) -> Result<Option<T>> {
+        let told = self.share_numbers(flavor, comm, [own.is_some().into()])?;
+        Ok(own.filter(|_| told.iter().all(|[has]| *has != 0)))
     }
 
     /// A window of memory that each member has exposed, or has failed to.
@@ -359,7 +460,7 @@ impl World {
                 near.push(mapped);
             }
             let key = RemoteKey::from_bytes(key.to_le_bytes());
-            Part { key, memory, size: member.size, unit: member.unit, base, start: 0 }
+            Part { key, memory, size: member.size, unit: member.unit, base }
         });
         let parts = Parts::of(members.len(), parts);
         drop(vci);
@@ -408,15 +509,14 @@ impl World {
         own: [u64; N],
     ) -> Result<Vec<[u64; N]>> {
         let len = 8 * (1 + N);
-        let mut told = vec![0; len * comm.size() as usize];
-        let mine = &mut told[comm.rank() as usize * len..][..len];
-        mine[..8].copy_from_slice(&TOLD.to_le_bytes());
-        mine[8..].copy_from_slice(own.map(u64::to_le_bytes).as_flattened());
-        let mut outcome = OwnedBuf::new(told.len());
-        outcome.sink().copy_from(&told);
+        let mine = [[TOLD].as_slice(), &own].concat().into_iter().flat_map(u64::to_le_bytes);
+        let mut outcome = OwnedBuf::new(len * comm.size() as usize);
+        let (_, mut place) = outcome.sink().split_at(len * comm.rank() as usize);
+        place.copy_from(&mine.collect::<Vec<u8>>());
         let outcome = Arc::new(outcome);
         let shared = self.run_in(flavor.call(), coll::share(comm, flavor.call(), outcome.clone()));
         let told = outcome.source().to_vec();
+        drop(outcome);
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
         let missing = told.chunks_exact(len).position(|block| number(&block[..8]) != TOLD);
         let shared = shared.and(missing.map_or(Ok(()), |rank| {
@@ -444,6 +544,19 @@ fn memory_of(route: Route, [near @ .., kind, address, key]: &[u64; 6]) -> Option
         _ => [*kind, *address, *key],
     };
     RemoteMemory::of_numbers((u32::try_from(kind).ok()?, address, key))
+}
+
+/// The memory of a member where all have mapped that of all.
+fn mapped_part((member, base): (&Member, Option<UserBuf>)) -> Part {
+    let key = RemoteKey { slot: u32::MAX, generation: 0 };
+    Part { key, memory: None, size: member.size, unit: member.unit, base }
+}
+
+/// What has been heeded of the members' words so far.
+fn heeded(comm: &Comm, members: &[Member]) -> Heeded {
+    let me = comm.rank() as usize;
+    let local = |(rank, member): (usize, &Member)| (rank != me).then_some(member.local as u32);
+    Heeded::new(members.iter().enumerate().map(local))
 }
 
 /// Where the members' memory begins in one mapping, and its length. `apart`: each begins at a page.

@@ -21,6 +21,7 @@ impl World {
     /// # Errors
     /// `MPI_ERR_RANK`, `MPI_ERR_RMA_SYNC`; a lost member.
     pub fn lock(&self, window: &Arc<Window>, rank: i32, kind: LockKind, assert: Assert) -> Result<()> {
+        window.check_revoked()?;
         if rank == PROC_NULL {
             return Ok(());
         }
@@ -42,6 +43,7 @@ impl World {
     /// # Errors
     /// As [`World::lock`].
     pub fn lock_all(&self, window: &Arc<Window>, assert: Assert) -> Result<()> {
+        window.check_revoked()?;
         may_lock(window)?;
         window.epochs().check_lock_all()?;
         if !assert.no_check {
@@ -74,6 +76,7 @@ impl World {
     /// # Errors
     /// As [`World::unlock`].
     pub fn unlock_with_progress(&self, window: &Arc<Window>, rank: i32) -> Result<()> {
+        self.check_revoked("MPI_Win_unlock", window)?;
         if rank == PROC_NULL {
             return Ok(());
         }
@@ -97,6 +100,7 @@ impl World {
     /// # Errors
     /// As [`World::fence`].
     pub fn unlock_all(&self, window: &Arc<Window>) -> Result<()> {
+        self.check_revoked("MPI_Win_unlock_all", window)?;
         let gives_back = window.epochs().check_unlock_all()?;
         self.step_now_and_then(window);
         let completed = self.complete("MPI_Win_unlock_all", window, Targets::All, Extent::Target);
@@ -138,6 +142,7 @@ impl World {
             }
         }
         self.until_quiet(call, window, &asked);
+        window.check_revoked()?;
         asked.retain(|target| match window.traffic().outcome(*target) {
             Ok(()) => true,
             Err(why) => {
@@ -193,6 +198,8 @@ impl World {
             for target in targets {
                 outcome = outcome.and(Operations::unlock(engine, methods, window, *target));
             }
+            // The program may not come back soon, and others wait for the locks.
+            methods.flush_gathered();
             return outcome;
         };
         for target in targets {

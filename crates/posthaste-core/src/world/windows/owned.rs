@@ -339,8 +339,9 @@ impl<T: Equivalence> Members<'_, T> {
     }
 
     /// # Errors
-    /// A synchronisation has failed.
+    /// A synchronisation has failed; `MPIX_ERR_REVOKED`.
     fn check(&self) -> Result<()> {
+        self.window.check_revoked()?;
         if self.is_broken.get() {
             let got = "one of which a synchronisation has failed";
             return Err(Error::invalid(
@@ -572,7 +573,7 @@ impl<'scope, 'env, T: Equivalence> Epoch<'scope, 'env, T> {
 
     /// As [`World::sync_window`].
     pub fn sync(&self) {
-        self.members.world.sync_window();
+        self.members.world.sync_window(&self.members.window);
     }
 
     /// Runs `body` with buffers that are lent to it alone, and flushes them.

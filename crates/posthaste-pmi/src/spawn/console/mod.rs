@@ -390,6 +390,8 @@ impl Above for Console<'_> {
 
     fn settle(&mut self) {
         if self.over && !self.said_last {
+            // What cannot be written is among what is said.
+            self.move_output();
             self.said_last = true;
             self.say_last();
         }

@@ -15,7 +15,7 @@ use super::ending::{Due, Ending, How};
 use super::input::Feed;
 use super::look::look;
 use super::output::{Lines, Stream};
-use super::run::{Below, Token};
+use super::run::{Below, Token, take_dead};
 use super::start::{self, Prepared, Started};
 use super::talk::{Begun, Common, Fault, Gone, Order, Report, Seats};
 use super::verdict::{Cause, Death, Ended};
@@ -32,7 +32,6 @@ use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::stat::{Mode, umask};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use posthaste_os::node::{self, Node};
 use posthaste_os::process::Guardian;
@@ -504,6 +503,7 @@ impl Below for Local {
                 }
             }
             Order::Gone(gone) => self.gone = Some(gone),
+            Order::Lost { ranks, whole_host } => self.announce(&ranks, whole_host),
             Order::Signal(signal) => self.pass_on(signal),
             Order::End(how) => self.end(how),
             Order::Finish => self.finishing = true,
@@ -571,25 +571,19 @@ impl Local {
         let until = Instant::now() + Duration::from_secs(2);
         let group = Pid::from_raw(-self.guardian.group());
         loop {
-            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::StillAlive) => {
-                    let strays = self.by_pid.keys().any(|&pid| kill(Pid::from_raw(pid), None).is_ok());
-                    // Other children than the job's are not waited for: a process may leave the job on purpose.
-                    if (!strays && kill(group, None).is_err()) || Instant::now() > until {
-                        return;
-                    }
-                    std::thread::sleep(Duration::from_micros(100));
+            if let Some(Death { pid, .. }) = take_dead() {
+                self.by_pid.remove(&pid);
+                if pid == self.guardian.group() {
+                    self.guardian.set_reaped();
                 }
-                Ok(status) => {
-                    let pid = status.pid().map_or(0, Pid::as_raw);
-                    self.by_pid.remove(&pid);
-                    if pid == self.guardian.group() {
-                        self.guardian.set_reaped();
-                    }
-                }
-                Err(Errno::EINTR) => {}
-                Err(_) => return,
+                continue;
             }
+            let strays = self.by_pid.keys().any(|&pid| kill(Pid::from_raw(pid), None).is_ok());
+            // Other children than the job's are not waited for: a process may leave the job on purpose.
+            if (!strays && kill(group, None).is_err()) || Instant::now() > until {
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(100));
         }
     }
 }

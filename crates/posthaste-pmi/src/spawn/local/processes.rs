@@ -117,6 +117,14 @@ impl Local {
         }
     }
 
+    /// Lets the ranks here know that others are lost. They look for it themselves; of more than there is room for they hear by
+    /// their networks only.
+    pub(super) fn announce(&mut self, lost: &[u32], whole_host: bool) {
+        for run in lost.chunk_by(|rank, next| rank.checked_add(1) == Some(*next)) {
+            self.node.announce_loss(run[0]..run[0].saturating_add(run.len() as u32), whole_host);
+        }
+    }
+
     /// Calls the core file of a rank after it. What a sentence says of it.
     fn keep_core(&mut self, rank: usize) -> String {
         let rank = &self.ranks[rank];

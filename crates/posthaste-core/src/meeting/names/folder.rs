@@ -1,4 +1,4 @@
-//! Where ports are found by the name of a service (MPI-5.0 §11.9.4): a folder of this user, with a file for each name.
+//! Names in a folder of this user, with a file for each.
 //!
 //! The folder is the same whatever the environment says, so jobs of one user on one host find each other under any launcher; a
 //! setting names one that several hosts share. A file appears whole or not at all, only its user can read it, and it says who has
@@ -14,15 +14,15 @@ use std::path::PathBuf;
 
 use posthaste_os::machine;
 
-use crate::config::Config;
+use super::{not_published, other_port, shown, taken};
 use crate::error::{Error, ErrorClass, Result};
 
 /// What stands first in each file.
 const FORM: &str = "posthaste-name-1";
 
-/// The names of this user's services.
+/// The folder.
 #[derive(Debug)]
-pub struct Names(PathBuf);
+pub(super) struct Folder(PathBuf);
 
 /// What is published under a name.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,15 +35,15 @@ struct Entry {
     began: u64,
 }
 
-impl Names {
-    /// Those of this user.
+impl Folder {
+    /// The one that is named, or the user's own on this host.
     ///
     /// # Errors
-    /// When there is no folder for them that belongs to the user alone.
-    pub fn open(config: &Config) -> Result<Self> {
+    /// When it does not belong to the user alone.
+    pub(super) fn open(named: Option<&str>) -> Result<Self> {
         let own = fs::metadata("/proc/self").map(|own| own.uid());
         let own = own.map_err(|e| Error::system("finding out who runs this process", e))?;
-        let folder = match &config.names {
+        let folder = match named {
             Some(folder) => PathBuf::from(folder),
             // Not XDG_RUNTIME_DIR or TMPDIR: a login and a job of a batch system have others.
             None => PathBuf::from(format!("/tmp/posthaste-{own}")),
@@ -73,7 +73,7 @@ impl Names {
     ///
     /// # Errors
     /// A name that is published already.
-    pub fn publish(&self, service: &str, port: &str) -> Result<()> {
+    pub(super) fn publish(&self, service: &str, port: &str) -> Result<()> {
         let entry = Entry {
             service: service.to_owned(),
             port: port.to_owned(),
@@ -102,10 +102,7 @@ impl Names {
         let _ = fs::remove_file(&draft);
         match linked {
             Ok(()) => Ok(()),
-            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
-                let expected = "a name that is not published";
-                Err(Error::invalid(ErrorClass::Service, "service_name", shown(service), expected))
-            }
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => Err(taken(service)),
             Err(why) => Err(Error::system(format!("publishing {}", shown(service)), why)),
         }
     }
@@ -114,33 +111,47 @@ impl Names {
     ///
     /// # Errors
     /// None is.
-    pub fn look_up(&self, service: &str) -> Result<String> {
+    pub(super) fn look_up(&self, service: &str) -> Result<String> {
         let found =
             self.find(service).map_err(|e| Error::system(format!("looking up {}", shown(service)), e))?;
-        found.map(|entry| entry.port).ok_or_else(|| {
-            Error::invalid(ErrorClass::Name, "service_name", shown(service), "a name that is published")
-        })
+        found.map(|entry| entry.port).ok_or_else(|| not_published(ErrorClass::Name, service))
     }
 
     /// Takes a name back.
     ///
     /// # Errors
     /// The name is not published, or another port is.
-    pub fn unpublish(&self, service: &str, port: &str) -> Result<()> {
+    pub(super) fn unpublish(&self, service: &str, port: &str) -> Result<()> {
         let locked = self.lock().and_then(|lock| Ok((lock, self.find(service)?)));
         let (_alone, found) = locked.map_err(|e| Error::system(format!("finding {}", shown(service)), e))?;
         match found {
             Some(entry) if entry.port == port => fs::remove_file(self.place(service))
                 .map_err(|e| Error::system(format!("taking {} back", shown(service)), e)),
-            Some(_) => {
-                let expected = "the port that is published under this name";
-                Err(Error::invalid(ErrorClass::Service, "port_name", "another port", expected))
-            }
-            None => {
-                let expected = "a name that is published";
-                Err(Error::invalid(ErrorClass::Service, "service_name", shown(service), expected))
-            }
+            Some(_) => Err(other_port()),
+            None => Err(not_published(ErrorClass::Service, service)),
         }
+    }
+
+    /// The services whose ports are published, in alphabetical order.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub(super) fn services(&self) -> Result<Vec<String>> {
+        let listed = || -> io::Result<Vec<String>> {
+            let mut services = Vec::new();
+            for file in fs::read_dir(&self.0)? {
+                let file = file?;
+                if !file.file_name().to_string_lossy().starts_with("name-") {
+                    continue;
+                }
+                // One that has been taken back meanwhile, or has something else in it, is none.
+                let entry = fs::read_to_string(file.path()).ok().and_then(|text| Entry::read(&text));
+                services.extend(entry.filter(|entry| !entry.has_ended()).map(|entry| entry.service));
+            }
+            services.sort_unstable();
+            Ok(services)
+        };
+        listed().map_err(|e| Error::system(format!("listing the names in {}", self.0.display()), e))
     }
 
     /// Whoever changes something holds this: the system gives it back when a process ends.
@@ -207,19 +218,14 @@ fn began(process: u32) -> Option<u64> {
     began.filter(|_| !has_ended)
 }
 
-fn shown(service: &str) -> String {
-    let start: String = service.chars().take(100).collect();
-    format!("\"{start}\"")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(test: &str) -> Names {
+    fn names(test: &str) -> Folder {
         let own = fs::metadata("/proc/self").unwrap().uid();
         let folder = std::env::temp_dir().join(format!("posthaste-names-{}-{test}", std::process::id()));
-        Names::at(folder, own).unwrap()
+        Folder::at(folder, own).unwrap()
     }
 
     #[test]
@@ -231,6 +237,7 @@ mod tests {
             names.publish(service, "ph1/1/x/y").unwrap();
             assert_eq!(names.publish(service, "ph1/2/x/y").unwrap_err().class(), ErrorClass::Service);
             assert_eq!(names.look_up(service).unwrap(), "ph1/1/x/y");
+            assert_eq!(names.services().unwrap(), [service]);
             assert_eq!(names.unpublish(service, "ph1/2/x/y").unwrap_err().class(), ErrorClass::Service);
             names.unpublish(service, "ph1/1/x/y").unwrap();
             assert_eq!(names.unpublish(service, "ph1/1/x/y").unwrap_err().class(), ErrorClass::Service);
@@ -254,6 +261,7 @@ mod tests {
         let write = |entry: &Entry| fs::write(names.place("ocean"), entry.text()).unwrap();
         write(&entry);
         assert_eq!(names.look_up("ocean").unwrap_err().class(), ErrorClass::Name);
+        assert!(names.services().unwrap().is_empty());
         write(&entry);
         names.publish("ocean", "new").unwrap();
         assert_eq!(names.look_up("ocean").unwrap(), "new");
@@ -261,7 +269,7 @@ mod tests {
         write(&Entry { host: "elsewhere".into(), ..entry });
         assert_eq!(names.look_up("ocean").unwrap(), "old");
         fs::write(names.place("ocean"), "something else").unwrap();
-        assert!(names.look_up("ocean").is_err());
+        assert!(names.look_up("ocean").is_err() && names.services().unwrap().is_empty());
         fs::remove_dir_all(&names.0).unwrap();
     }
 
@@ -296,9 +304,9 @@ mod tests {
         let names = names("refused");
         fs::set_permissions(&names.0, fs::Permissions::from_mode(0o777)).unwrap();
         let own = fs::metadata("/proc/self").unwrap().uid();
-        assert!(Names::at(names.0.clone(), own).is_err());
+        assert!(Folder::at(names.0.clone(), own).is_err());
         fs::set_permissions(&names.0, fs::Permissions::from_mode(0o700)).unwrap();
-        assert!(Names::at(names.0.clone(), own + 1).is_err());
+        assert!(Folder::at(names.0.clone(), own + 1).is_err());
         fs::remove_dir(&names.0).unwrap();
     }
 }

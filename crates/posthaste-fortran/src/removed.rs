@@ -1,6 +1,6 @@
 //! Routines that MPI-3.0 removed (MPI-5.0 chapter 17), in which addresses are INTEGERs: each is the one that replaced it.
 
-use crate::argument::{Address, Handle, Integer, handle, handles, number, place, report};
+use crate::argument::{Address, Few, Handle, Integer, handle, handles, number, place, report};
 use crate::routine::routine;
 
 routine! {
@@ -74,7 +74,8 @@ routine! {
     (count: *const Integer, blocklengths: Address, places: *const Integer, types: *const Integer,
         newtype: *mut Integer, ierror: *mut Integer) {
         let places = displacements(places, *count);
-        let mut types = handles(types, *count);
+        let mut few = Few::new();
+        let mut types = handles(&mut few, types, *count);
         let mut made: Handle = 0;
         let code =
             call(*count, blocklengths, places.as_ptr() as Address, types.address(), (&raw mut made).cast());

@@ -1,0 +1,279 @@
+//! Operations of members on several nodes: what arrives, in plans and over the simulated network, and how many messages go between
+//! nodes.
+
+use std::cell::Cell;
+
+use super::plans::{Memory, run};
+use super::*;
+use crate::coll::Nodes;
+use crate::coll::steps::Step;
+
+/// Where `n` members are: in runs of so many, by turns, in uneven runs, and anywhere.
+fn layouts(n: u32) -> Vec<Vec<u32>> {
+    let mut seed = u64::from(n);
+    let mut random = |most: u32| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as u32 % most
+    };
+    let mut uneven = Vec::new();
+    for node in 0.. {
+        let len = 1 + random(5);
+        uneven.extend((0..len).map(|_| node));
+        if uneven.len() >= n as usize {
+            break;
+        }
+    }
+    uneven.truncate(n as usize);
+    let nodes = 2 + n / 5;
+    vec![
+        (0..n).map(|rank| rank / 2).collect(),
+        (0..n).map(|rank| rank / 4 + 7).collect(),
+        (0..n).map(|rank| rank / n.div_ceil(2)).collect(),
+        (0..n).map(|rank| rank % nodes).collect(),
+        uneven,
+        (0..n).map(|_| random(nodes)).collect(),
+    ]
+}
+
+fn teams_on(places: &[u32], oversubscribed: bool) -> Vec<Team> {
+    let n = places.len() as u32;
+    let group = Arc::new(Group::range(0, n));
+    let team = |rank| {
+        let team = Team::new(ContextId::WORLD, group.clone(), rank, oversubscribed);
+        if let Some(nodes) = Nodes::of(rank, places.iter().copied()) {
+            team.is_on(nodes);
+        }
+        team
+    };
+    (0..n).map(team).collect()
+}
+
+/// Several sizes and layouts.
+fn everywhere(sizes: &[u32], mut test: impl FnMut(&[u32], &[Team], &str)) {
+    for n in sizes {
+        for (which, places) in layouts(*n).into_iter().enumerate() {
+            for oversubscribed in [false, true] {
+                let label = format!("{n} members, layout {which}, shared CPUs {oversubscribed}");
+                test(&places, &teams_on(&places, oversubscribed), &label);
+            }
+        }
+    }
+}
+
+/// How many nodes there are, and whether two levels make a difference.
+fn nodes(places: &[u32]) -> (usize, bool) {
+    let nodes = places.iter().collect::<std::collections::HashSet<_>>().len();
+    (nodes, nodes > 1 && nodes < places.len())
+}
+
+/// Runs an operation; gives how many messages go between nodes.
+fn between(places: &[u32], teams: &[Team], make: impl Fn(&Team, u32) -> Result<Schedule>) -> usize {
+    let messages = Cell::new(0);
+    run(teams, |team, rank| {
+        let schedule = make(team, rank)?;
+        let leaves = |step: &&Step| matches!(step, Step::Send { to, .. } if places[to.0 as usize] != places[rank as usize]);
+        messages.set(messages.get() + schedule.0.steps.iter().filter(leaves).count());
+        Ok(schedule)
+    });
+    messages.get()
+}
+
+const SIZES: [u32; 5] = [2, 3, 5, 8, 13];
+
+#[test]
+fn barriers_and_broadcasts_cross_the_network_once_for_each_node() {
+    let word = Datatype::of::<u64>();
+    everywhere(&SIZES, |places, teams, label| {
+        let (n, (nodes, two_levels)) = (teams.len() as u32, nodes(places));
+        let rounds = (0..).find(|rounds| 1 << rounds >= nodes).unwrap_or(0);
+        let messages = between(places, teams, |team, _| Ok(coll::barrier(team)));
+        assert!(!two_levels || messages <= nodes * rounds, "barrier, {label}: {messages}");
+        // Short, in several pieces, and in blocks.
+        for (root, count) in [(0, 3), (n - 1, 3), (n / 3, 900), (n / 2, 6001), (n - 1, 40_000)] {
+            if n > 8 && count > 5000 {
+                continue;
+            }
+            let sent: Vec<u64> = (0..count).map(|i| i * i + u64::from(root)).collect();
+            let start = |rank| if rank == root { sent.clone() } else { vec![0; sent.len()] };
+            let bufs: Vec<Memory> = (0..n).map(|rank| Memory::new(&start(rank))).collect();
+            let messages = between(places, teams, |team, rank| {
+                coll::bcast(team, Operand::new(bufs[rank as usize].buf(), count, &word), root as i32)
+            });
+            for (rank, buf) in bufs.iter().enumerate() {
+                assert!(buf.get(count as usize) == sent, "{count} words from {root} at {rank}, {label}");
+            }
+            assert!(!two_levels || count > 3 || messages == nodes - 1, "broadcast, {label}: {messages}");
+        }
+    });
+}
+
+#[test]
+fn reductions_are_right_wherever_members_are() {
+    let (pair, word) = (pair(), Datatype::of::<u64>());
+    let (compose, sum) = (compose(), Op::from(Predefined::Sum));
+    everywhere(&SIZES, |places, teams, label| {
+        let (n, (nodes, two_levels)) = (teams.len() as u32, nodes(places));
+        for count in [1, 1103] {
+            if n > 8 && count > 1 {
+                continue;
+            }
+            // In the order of ranks, in place at some.
+            let expected = folded(0..n, 0..count);
+            let fresh = || -> Vec<Memory> { (0..n).map(|rank| Memory::new(&maps(rank, count))).collect() };
+            let zeros = || -> Vec<Memory> { (0..n).map(|_| Memory::new(&vec![0; expected.len()])).collect() };
+            let (own, got) = (fresh(), zeros());
+            let in_place = |rank: u32| rank % 3 == 1;
+            run(teams, |team, rank| {
+                let (own, got) = (own[rank as usize].buf(), got[rank as usize].buf());
+                let reduced = match in_place(rank) {
+                    true => Reduced::new(None, own, count, &pair),
+                    false => Reduced::new(Some(own), got, count, &pair),
+                };
+                coll::allreduce(team, reduced, &compose)
+            });
+            for rank in 0..n {
+                let at = if in_place(rank) { &own } else { &got };
+                assert!(
+                    at[rank as usize].get(expected.len()) == expected,
+                    "allreduce of {count} at {rank}, {label}"
+                );
+            }
+            for root in [0, n / 2, n - 1] {
+                let (own, got) = (fresh(), zeros());
+                run(teams, |team, rank| {
+                    let (own, got) = (own[rank as usize].buf(), got[rank as usize].buf());
+                    coll::reduce(team, Reduced::new(Some(own), got, count, &pair), &compose, root as i32)
+                });
+                assert!(
+                    got[root as usize].get(expected.len()) == expected,
+                    "reduce of {count} to {root}, {label}"
+                );
+            }
+            // What commutes goes over the network once for each node.
+            let words = count * 2;
+            let total: Vec<u64> = (0..words as usize)
+                .map(|at| (0..n).fold(0u64, |sum, rank| sum.wrapping_add(maps(rank, count)[at])))
+                .collect();
+            let (own, got) = (fresh(), zeros());
+            let messages = between(places, teams, |team, rank| {
+                let (own, got) = (own[rank as usize].buf(), got[rank as usize].buf());
+                coll::allreduce(team, Reduced::new(Some(own), got, words, &word), &sum)
+            });
+            assert!(got.iter().all(|got| got.get(total.len()) == total), "sum of {words}, {label}");
+            let rounds = nodes.ilog2() as usize + 2;
+            assert!(!two_levels || messages <= nodes * rounds.max(2 * (nodes - 1)), "{label}: {messages}");
+            for root in [0, n / 2, n - 1] {
+                let (own, got) = (fresh(), zeros());
+                let messages = between(places, teams, |team, rank| {
+                    let (own, got) = (own[rank as usize].buf(), got[rank as usize].buf());
+                    let in_place = rank == root && count == 1;
+                    let (send, recv) = if in_place { (None, own) } else { (Some(own), got) };
+                    coll::reduce(team, Reduced::new(send, recv, words, &word), &sum, root as i32)
+                });
+                let at = if count == 1 { &own } else { &got };
+                assert!(at[root as usize].get(total.len()) == total, "sum of {words} at {root}, {label}");
+                assert!(!two_levels || count > 1 || messages == nodes - 1, "{label}: {messages}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_all_give_all_is_gathered_for_each_node() {
+    let word = Datatype::of::<u64>();
+    everywhere(&SIZES, |places, teams, label| {
+        let (n, (nodes, two_levels)) = (teams.len() as u32, nodes(places));
+        let in_runs = places.is_sorted();
+        for count in [1u64, if n > 8 { 20 } else { 700 }] {
+            let all: Vec<u64> = (0..u64::from(n) * count).map(|at| at * 7 + 3).collect();
+            let block = |rank: u32| all[(u64::from(rank) * count) as usize..][..count as usize].to_vec();
+            for in_place in [false, true] {
+                let own: Vec<Memory> = (0..n).map(|rank| Memory::new(&block(rank))).collect();
+                let got: Vec<Memory> = (0..n)
+                    .map(|rank| {
+                        let mut start = vec![0; all.len()];
+                        start[(u64::from(rank) * count) as usize..][..count as usize]
+                            .copy_from_slice(&block(rank));
+                        Memory::new(&start)
+                    })
+                    .collect();
+                let messages = between(places, teams, |team, rank| {
+                    let own = Operand::new(own[rank as usize].buf(), count, &word);
+                    let recv = Operand::new(got[rank as usize].buf(), count, &word);
+                    coll::allgather(team, (!in_place).then_some(own), recv)
+                });
+                assert!(got.iter().all(|got| got.get(all.len()) == all), "allgather of {count}, {label}");
+                let expected = nodes * (nodes - 1);
+                assert!(!two_levels || !in_runs || messages == expected, "allgather, {label}: {messages}");
+
+                let sent = |from: u32, to: u32| u64::from(from) * 1000 + u64::from(to);
+                let row = |from: u32| -> Vec<u64> {
+                    (0..n).flat_map(|to| vec![sent(from, to); count as usize]).collect()
+                };
+                let own: Vec<Memory> = (0..n).map(|rank| Memory::new(&row(rank))).collect();
+                let got: Vec<Memory> = (0..n).map(|_| Memory::new(&vec![0; all.len()])).collect();
+                let messages = between(places, teams, |team, rank| {
+                    let at = |bufs: &[Memory]| Operand::new(bufs[rank as usize].buf(), count, &word);
+                    match in_place {
+                        true => coll::alltoall(team, None, at(&own)),
+                        false => coll::alltoall(team, Some(at(&own)), at(&got)),
+                    }
+                });
+                for (rank, got) in (0..n).zip(if in_place { &own } else { &got }) {
+                    let expected: Vec<u64> =
+                        (0..n).flat_map(|from| vec![sent(from, rank); count as usize]).collect();
+                    assert!(got.get(all.len()) == expected, "alltoall of {count} at {rank}, {label}");
+                }
+                let few = !two_levels || !in_runs || count > 1 || messages == nodes * (nodes - 1);
+                assert!(few, "alltoall, {label}: {messages}");
+            }
+        }
+    });
+}
+
+#[test]
+fn operations_in_two_levels_over_the_simulated_network() {
+    let (pair, compose) = (pair(), compose());
+    for seed in 1..=18u64 {
+        let n = [3, 4, 6, 9, 12][seed as usize % 5];
+        let places = layouts(n).swap_remove(seed as usize % 6);
+        let mut room = Room::new(n, seed % 2 == 0, seed, if seed % 3 == 0 { CALM } else { ROUGH });
+        room.teams = teams_on(&places, seed % 2 == 0);
+        for count in [1u64, 40, 4001] {
+            let expected = folded(0..n, 0..count);
+            let own: Vec<Words> = (0..n).map(|rank| Words::new(&maps(rank, count))).collect();
+            let got: Vec<Words> = (0..n).map(|_| Words::zeros(expected.len())).collect();
+            room.succeed(|team, rank| {
+                let (own, got) = (own[rank as usize].buf(), got[rank as usize].buf());
+                coll::allreduce(team, Reduced::new(Some(own), got, count, &pair), &compose)
+            });
+            assert!(got.iter().all(|got| got.get() == expected), "allreduce of {count}, seed {seed}");
+            let root = room.bench.network.random(u64::from(n)) as u32;
+            room.succeed(|team, rank| {
+                coll::bcast(team, Operand::new(own[rank as usize].buf(), count, &pair), root as i32)
+            });
+            assert!(
+                own.iter().all(|own| own.get() == maps(root, count)),
+                "broadcast of {count}, seed {seed}"
+            );
+            let all: Vec<u64> = (0..n).flat_map(|rank| maps(rank, count)).collect();
+            let own: Vec<Words> = (0..n).map(|rank| Words::new(&maps(rank, count))).collect();
+            let got: Vec<Words> = (0..n).map(|_| Words::zeros(all.len())).collect();
+            room.succeed(|team, rank| {
+                let own = Operand::new(own[rank as usize].buf(), count, &pair);
+                coll::allgather(team, Some(own), Operand::new(got[rank as usize].buf(), count, &pair))
+            });
+            assert!(got.iter().all(|got| got.get() == all), "allgather of {count}, seed {seed}");
+            let back: Vec<Words> = (0..n).map(|_| Words::zeros(all.len())).collect();
+            room.succeed(|team, rank| {
+                let send = Operand::new(got[rank as usize].buf(), count, &pair);
+                coll::alltoall(team, Some(send), Operand::new(back[rank as usize].buf(), count, &pair))
+            });
+            for (rank, back) in (0..n).zip(&back) {
+                let expected: Vec<u64> = (0..n).flat_map(|_| maps(rank, count)).collect();
+                assert!(back.get() == expected, "alltoall of {count} at {rank}, seed {seed}");
+            }
+            room.succeed(|team, _| Ok(coll::barrier(team)));
+        }
+    }
+}

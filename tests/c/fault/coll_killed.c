@@ -1,0 +1,212 @@
+/* Ranks that are killed, or stopped for a second, inside collective functions: each of the 17 of chapter 6 and the five of chapter 8.
+ *
+ *   coll_killed kill FIRST LAST WHO   in each function from FIRST on, before LAST, the first or the last rank of those that are left is
+ *                                     killed by a timer, while all call it again and again; whoever is left gets an error that says so, and goes on
+ *   coll_killed stop FIRST LAST WHO   the same rank is stopped for a second each time, which only takes longer
+ *
+ * The data is short and long in turns, the root another rank each time. Who is told of no error has the whole result. */
+#include "../check.h"
+#include <mpi-ext.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FUNCTIONS = 22, SHORT = 4, LONG = 20000, MOST = 64, STOPPED_ROUNDS = 40 };
+static const char *const names[FUNCTIONS] = {
+    "MPI_Barrier", "MPI_Bcast", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv", "MPI_Allgather", "MPI_Allgatherv",
+    "MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw", "MPI_Reduce", "MPI_Allreduce", "MPI_Reduce_scatter",
+    "MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Exscan", "MPI_Neighbor_allgather", "MPI_Neighbor_allgatherv",
+    "MPI_Neighbor_alltoall", "MPI_Neighbor_alltoallv", "MPI_Neighbor_alltoallw"};
+static int *in, *out, counts[MOST], places[MOST], bytes[MOST], me, n;
+static MPI_Datatype types[MOST];
+static volatile sig_atomic_t stopped;
+
+static void die(int signal)
+{
+    (void)signal;
+    kill(getpid(), SIGKILL);
+    for (;;) pause();
+}
+
+/* Stops this process; a child makes it go on a second later. */
+static void stop(int signal)
+{
+    (void)signal;
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        struct timespec second = {1, 0};
+        nanosleep(&second, NULL);
+        kill(parent, SIGCONT);
+        _exit(0);
+    }
+    if (child > 0) kill(parent, SIGSTOP), waitpid(child, NULL, 0);
+    stopped = 1;
+}
+
+static void after(int us, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    struct itimerval timer = {.it_value = {us / 1000000, us % 1000000}};
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &timer, NULL) == 0, "no timer");
+}
+
+static int class_of(int code)
+{
+    int class = MPI_SUCCESS;
+    if (code != MPI_SUCCESS) OK(MPI_Error_class(code, &class));
+    return class;
+}
+
+/* One call of a function; `ring` is the communicator in which neighbours are two ranks on a ring. */
+static int call(int function, int turn, MPI_Comm comm, MPI_Comm ring)
+{
+    int count = turn % 4 == 3 ? LONG / n : SHORT, root = turn % n;
+    for (int r = 0; r < n; r++) counts[r] = count, places[r] = r * count, bytes[r] = r * count * 4, types[r] = MPI_INT;
+    switch (function) {
+    case 0: return MPI_Barrier(comm);
+    case 1: return MPI_Bcast(out, count * n, MPI_INT, root, comm);
+    case 2: return MPI_Gather(in, count, MPI_INT, out, count, MPI_INT, root, comm);
+    case 3: return MPI_Gatherv(in, count, MPI_INT, out, counts, places, MPI_INT, root, comm);
+    case 4: return MPI_Scatter(in, count, MPI_INT, out, count, MPI_INT, root, comm);
+    case 5: return MPI_Scatterv(in, counts, places, MPI_INT, out, count, MPI_INT, root, comm);
+    case 6: return MPI_Allgather(in, count, MPI_INT, out, count, MPI_INT, comm);
+    case 7: return MPI_Allgatherv(in, count, MPI_INT, out, counts, places, MPI_INT, comm);
+    case 8: return MPI_Alltoall(in, count, MPI_INT, out, count, MPI_INT, comm);
+    case 9: return MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm);
+    case 10: return MPI_Alltoallw(in, counts, bytes, types, out, counts, bytes, types, comm);
+    case 11: return MPI_Reduce(in, out, count * n, MPI_INT, MPI_SUM, root, comm);
+    case 12: return MPI_Allreduce(in, out, count * n, MPI_INT, MPI_SUM, comm);
+    case 13: return MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
+    case 14: return MPI_Reduce_scatter_block(in, out, count, MPI_INT, MPI_SUM, comm);
+    case 15: return MPI_Scan(in, out, count * n, MPI_INT, MPI_SUM, comm);
+    case 16: return MPI_Exscan(in, out, count * n, MPI_INT, MPI_SUM, comm);
+    case 17: return MPI_Neighbor_allgather(in, count, MPI_INT, out, count, MPI_INT, ring);
+    case 18: return MPI_Neighbor_allgatherv(in, count, MPI_INT, out, counts, places, MPI_INT, ring);
+    case 19: return MPI_Neighbor_alltoall(in, count, MPI_INT, out, count, MPI_INT, ring);
+    case 20: return MPI_Neighbor_alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, ring);
+    default: {
+        MPI_Aint at[2] = {0, 4 * count};
+        return MPI_Neighbor_alltoallw(in, counts, at, types, out, counts, at, types, ring);
+    }
+    }
+}
+
+static int has_result(int function, int root)
+{
+    switch (function) {
+    case 0: return 0;
+    case 2: case 3: case 11: return me == root;
+    case 16: return me > 0;
+    default: return 1;
+    }
+}
+
+/* What every element of a result is: everybody gives ones. */
+static int element(int function)
+{
+    if (function >= 11 && function <= 14) return n;
+    return function == 15 ? me + 1 : function == 16 ? me : 1;
+}
+
+/* The same call; the first and the last element of each block of a result are looked at, if it succeeds. */
+static int checked(int function, int turn, MPI_Comm comm, MPI_Comm ring)
+{
+    int count = turn % 4 == 3 ? LONG / n : SHORT, root = turn % n;
+    int blocks = function == 4 || function == 5 || function == 13 || function == 14 ? 1 : function >= 17 ? 2 : n;
+    for (int at = 0; at < blocks; at++) out[at * count] = out[at * count + count - 1] = function == 1 && me == root;
+    int code = call(function, turn, comm, ring);
+    if (code != MPI_SUCCESS || !has_result(function, root)) return code;
+    for (int at = 0; at < 2 * blocks; at++) {
+        int got = out[at / 2 * count + at % 2 * (count - 1)];
+        CHECK(got == element(function), "%s, turn %d, root %d of %d: success, and %d in block %d where %d belongs",
+              names[function], turn, root, n, got, at / 2, element(function));
+    }
+    return code;
+}
+
+/* A communicator of those that are left, in which everybody has heard from everybody. */
+static MPI_Comm settled(MPI_Comm comm)
+{
+    for (;;) {
+        MPI_Comm next;
+        OK(MPIX_Comm_shrink(comm, &next));
+        int fine = MPI_Barrier(next) == MPI_SUCCESS;
+        if (!fine) OK(MPIX_Comm_revoke(next));
+        if (MPIX_Comm_agree(next, &fine) == MPI_SUCCESS && fine) return next;
+        comm = next;
+    }
+}
+
+static MPI_Comm ring_of(MPI_Comm comm)
+{
+    MPI_Comm ring;
+    OK(MPI_Cart_create(comm, 1, &n, (int[]){1}, 0, &ring));
+    OK(MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN));
+    return ring;
+}
+
+static MPI_Comm killed_in(int function, MPI_Comm comm, int victim)
+{
+    MPI_Comm ring = ring_of(comm);
+    int code = MPI_SUCCESS;
+    OK(MPI_Barrier(comm));
+    if (me == victim) after(500 + 700 * (function % 4), die);
+    for (int turn = 0; code == MPI_SUCCESS; turn++) code = checked(function, turn, comm, ring);
+    int class = class_of(code);
+    CHECK(class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED, "%s: class %d, \"%s\"", names[function], class,
+          check_text(code));
+    /* Who waits for who has been told hears it, too. */
+    OK(MPIX_Comm_revoke(comm));
+    OK(MPIX_Comm_revoke(ring));
+    return settled(comm);
+}
+
+static void stopped_in(int function, MPI_Comm comm, int victim)
+{
+    MPI_Comm ring = ring_of(comm);
+    int over = 0;
+    OK(MPI_Barrier(comm));
+    stopped = 0;
+    double start = MPI_Wtime();
+    if (me == victim) after(500 + 700 * (function % 4), stop);
+    for (int turn = 0; !over; turn++) {
+        OK(checked(function, turn, comm, ring));
+        if (turn % STOPPED_ROUNDS == 0) {
+            over = me == victim && stopped;
+            OK(MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MAX, comm));
+        }
+    }
+    double took = MPI_Wtime() - start;
+    CHECK(took > 0.9 && took < 20, "%s took %g s", names[function], took);
+    OK(MPI_Comm_free(&ring));
+}
+
+int main(int argc, char **argv)
+{
+    check_start(&argc, &argv);
+    if (argc != 5) FAIL("what, which functions, who?");
+    int kills = !strcmp(argv[1], "kill"), first = atoi(argv[2]), last = atoi(argv[3]), is_first = !strcmp(argv[4], "first");
+    in = calloc(LONG + SHORT * MOST, sizeof *in), out = calloc(LONG + SHORT * MOST, sizeof *out);
+    for (int at = 0; at < LONG + SHORT * MOST; at++) in[at] = 1;
+    MPI_Comm comm;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    for (int function = first; function < last; function++) {
+        OK(MPI_Comm_rank(comm, &me));
+        OK(MPI_Comm_size(comm, &n));
+        int victim = is_first ? 0 : n - 1;
+        if (kills) comm = killed_in(function, comm, victim);
+        else stopped_in(function, comm, victim);
+        if (me == n / 2) printf("%s: the others go on\n", names[function]);
+        fflush(stdout);
+    }
+    OK(MPI_Comm_size(comm, &n));
+    EQUAL(n, size - (kills ? last - first : 0));
+    int sum = 0;
+    OK(MPI_Allreduce(&(int){1}, &sum, 1, MPI_INT, MPI_SUM, comm));
+    EQUAL(sum, n);
+    MPI_Finalize();
+    return 0;
+}

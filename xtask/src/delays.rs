@@ -1,0 +1,116 @@
+//! How long a target that calls nothing delays its origins, by every way that leads to its memory. The part `delays` of
+//! `cargo xtask test`.
+//!
+//! What must stay true: the bound is the one of `docs/windows.md`; where no help is needed there is no thread that could give it.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    ctests::{self, Over},
+    mpi::Mpi,
+    process::Job,
+    project::{Fallible, Project},
+    tally::Tally,
+};
+
+/// Microseconds within which 99 of 100 accesses are over that need the target's thread.
+const BOUND: &str = "1000";
+/// The same where they need nobody: what the system takes for other things.
+const AT_ONCE: &str = "250";
+
+/// What the program fails with when something is late.
+const TOO_LATE: &str = "kinds of accesses take longer than";
+/// In so many runs the same has to be late.
+const RUNS: usize = 10;
+
+/// A way to the memory of the target.
+struct Way {
+    name: &'static str,
+    over: Over,
+    /// What kind of memory it is, the bound, and which accesses; all, if none is named.
+    arguments: &'static [&'static str],
+    environment: &'static [(&'static str, &'static str)],
+}
+
+const PACKETS: &[(&str, &str)] = &[("POSTHASTE_MAP_WINDOWS", "0"), ("POSTHASTE_WINDOW_TRANSPORT", "0")];
+const ALONE: &[(&str, &str)] = &[("POSTHASTE_WINDOW_THREAD", "0")];
+
+const WAYS: [Way; 11] = [
+    Way { name: "mapped memory", over: Over::Own, arguments: &["allocate", AT_ONCE], environment: ALONE },
+    Way {
+        name: "mapped memory of the program",
+        over: Over::Own,
+        arguments: &["heap", AT_ONCE],
+        environment: ALONE,
+    },
+    Way { name: "a shared window", over: Over::Own, arguments: &["shared", AT_ONCE], environment: ALONE },
+    Way {
+        name: "mapped memory beside other",
+        over: Over::Own,
+        arguments: &["beside", AT_ONCE, "put", "get", "long_put"],
+        environment: ALONE,
+    },
+    Way {
+        name: "copies by the system",
+        over: Over::Own,
+        arguments: &["created", AT_ONCE, "put", "get", "long_put"],
+        environment: ALONE,
+    },
+    Way { name: "the node's packets", over: Over::Own, arguments: &["created", BOUND], environment: PACKETS },
+    Way { name: "a dynamic window", over: Over::Own, arguments: &["dynamic", BOUND], environment: &[] },
+    Way { name: "TCP", over: Over::Tcp, arguments: &["allocate", BOUND], environment: PACKETS },
+    Way { name: "two TCP links", over: Over::Links, arguments: &["allocate", BOUND], environment: PACKETS },
+    Way { name: "a plug-in", over: Over::Plugin, arguments: &["allocate", BOUND], environment: PACKETS },
+    Way {
+        name: "libfabric",
+        over: Over::Fabric,
+        arguments: &["allocate", BOUND],
+        environment: &[("POSTHASTE_MAP_WINDOWS", "0")],
+    },
+];
+
+/// All of them; over libfabric, if there is one.
+pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    let program = match ctests::helper(project, mpi, "delay", "win_delay") {
+        Ok(program) => program,
+        Err(complaint) => return tally.test("delays: compile win_delay.c", || Err(complaint)),
+    };
+    for Way { name, over, arguments, environment } in WAYS {
+        if let Err(why) = over.can_be_used(project) {
+            tally.not_run(1, format!("delays: {name}: {why}"));
+            continue;
+        }
+        tally.test(&format!("delays: a target that calls nothing, {name}"), || {
+            let job = || {
+                let job = over.method(project, mpi.plain()).args(["-n", "2"]).arg(&program).args(arguments);
+                environment.iter().fold(job, |job, (name, value)| job.env(name, value)).limit(120)
+            };
+            // Something else may have had the CPUs for a while: what is late in each of some runs is late.
+            let (mut late, mut said) = late_in(job())?;
+            for _ in 1..RUNS {
+                if late.is_empty() {
+                    break;
+                }
+                let (again, complaint) = late_in(job())?;
+                late.retain(|access| again.contains(access));
+                said = complaint;
+            }
+            let names: Vec<&str> = late.iter().map(String::as_str).collect();
+            match names[..] {
+                [] => Ok(()),
+                _ => Err(format!("    late in each of {RUNS} runs: {}\n{said}", names.join("; "))),
+            }
+        });
+    }
+}
+
+/// The accesses that are late in a run, and its output; an error where it failed for another reason.
+fn late_in(job: Job) -> Fallible<(BTreeSet<String>, String)> {
+    let outcome = job.run()?;
+    let late = outcome.stdout.lines().filter_map(|line| line.strip_prefix("late: ").map(str::to_owned));
+    let late: BTreeSet<String> = late.collect();
+    if !(outcome.ok() || outcome.stderr.contains(TOO_LATE) && !late.is_empty()) {
+        return Err(outcome.complaint());
+    }
+    Ok((late, outcome.complaint()))
+}
