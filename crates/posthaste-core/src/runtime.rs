@@ -44,6 +44,8 @@ pub(crate) use vcis::Seen;
 const STEPS_PER_QUESTION: u64 = 256;
 /// Single steps, or steps of a wait in which something happens each time, between two looks at the other VCIs.
 pub(crate) const STEPS_PER_LOOK: u32 = 64;
+/// Steps at most in which a thread serves a VCI for one that sleeps.
+const MOST_SERVED: usize = 16;
 
 /// The VCIs, the threads that sleep until something happens in them, and the bell that peers ring.
 #[derive(Debug)]
@@ -191,14 +193,14 @@ impl Runtime {
             vci.steps = steps;
             busy
         };
-        let mut others = Others::default();
+        // A network may do all by itself in the next step.
+        let mut others = Others { busy: self.doorbell.has_ready_descriptors(), active: false };
         for at in self.vcis.open() {
             if seen.is_visited(at, self.vcis.get(at).visits()) {
                 others.active = true;
             } else {
-                while self.serve_by(at, unseen) {
-                    others.busy = true;
-                }
+                // Not for as long as a peer goes on sending.
+                others.busy |= (0..MOST_SERVED).take_while(|_| self.serve_by(at, unseen)).count() > 0;
             }
             seen.leaves(at, self.vcis.get(at).visits());
         }

@@ -273,6 +273,8 @@ struct Idler {
     note: Option<Note>,
     /// It has slept before.
     slept: bool,
+    /// A descriptor ended its last sleep at the bell.
+    roused: bool,
     /// It was about to sleep, is awake, and looks for all.
     looks: bool,
     /// What had happened in its VCI when it last looked whether it is over.

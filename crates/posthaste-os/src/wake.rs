@@ -243,8 +243,8 @@ impl Doorbell {
     }
 
     /// Sleeps until somebody rings, a descriptor is ready, or the time is over; the caller then calls
-    /// [`Doorbell::stay_awake`].
-    pub fn sleep(&self, ticket: u32, limit: Duration) {
+    /// [`Doorbell::stay_awake`]. Whether a descriptor is ready, the pipe in which others ring among them.
+    pub fn sleep(&self, ticket: u32, limit: Duration) -> bool {
         // Without a barrier in the senders a ring can be missed, so the sleep is short.
         let limit = if self.fenced { limit.min(SHORT) } else { limit };
         #[cfg(not(loom))]
@@ -254,6 +254,13 @@ impl Doorbell {
             return watch.sleep(if unheard { limit.min(SHORT) } else { limit });
         }
         futex_wait(&self.node, self.me, ticket, limit);
+        false
+    }
+
+    /// Whether a sleeper would find a descriptor ready.
+    #[cfg(not(loom))]
+    pub fn has_ready_descriptors(&self) -> bool {
+        self.watch.get().is_some_and(Watch::is_ready)
     }
 
     /// Wakes the thread of this process that sleeps here.
@@ -272,13 +279,20 @@ impl Doorbell {
 
 #[cfg(not(loom))]
 impl Watch {
-    fn sleep(&self, limit: Duration) {
+    fn sleep(&self, limit: Duration) -> bool {
         let mut ready = Vec::new();
         self.set.wait(limit, &mut ready);
         // The others are still ready when their owner looks.
         if ready.iter().any(|Ready { token, .. }| *token == PIPE) {
             self.pipe.drain();
         }
+        !ready.is_empty()
+    }
+
+    fn is_ready(&self) -> bool {
+        let mut ready = Vec::new();
+        self.set.wait(Duration::ZERO, &mut ready);
+        !ready.is_empty()
     }
 }
 

@@ -140,7 +140,7 @@ impl Waiting {
         let looks = asleep.listens && self.runtime.has_vcis();
         let nap = if looks { nap.min(self.settle_others(at, idler)) } else { nap };
         match asleep.ticket {
-            Some(ticket) => self.runtime.doorbell.sleep(ticket, nap),
+            Some(ticket) => idler.roused = self.runtime.doorbell.sleep(ticket, nap),
             None if asleep.listens => park::park(doze),
             None => park::park(nap),
         }
