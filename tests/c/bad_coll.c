@@ -6,7 +6,7 @@
 #include "bad_check.h"
 
 static int *s, *d, ones[2] = {1, 1}, offs[2] = {0, 1}, minus[2] = {1, -1};
-static MPI_Count cones[2] = {1, 1}, cminus[2] = {1, -1};
+static MPI_Count cones[2] = {1, 1}, cminus[2] = {1, -1}, cwide[2] = {(MPI_Count)1 << 62, 0};
 static MPI_Aint aoffs[2] = {0, 1};
 static MPI_Datatype uncommitted, ints[2], late[2];
 static MPI_Request r;
@@ -101,6 +101,17 @@ static MPI_Request r;
     BAD(MPI_ERR_TYPE, says, F, s, C, D, L, d, C, D, T, W, ##__VA_ARGS__);                       \
     BAD(MPI_ERR_TYPE, says, F, s, C, D, T, d, C, D, L, W, ##__VA_ARGS__)
 
+/* Blocks of types of their own: each is looked at where it lies. */
+#define BLOCKS(F, C, M, D, ...)                                                                \
+    BAD(MPI_ERR_BUFFER, "buffer is NULL for 1", F, NULL, C, D, ints, d, C, D, ints, W, ##__VA_ARGS__); \
+    BAD(MPI_ERR_BUFFER, "buffer is NULL for 1", F, s, C, D, ints, NULL, C, D, ints, W, ##__VA_ARGS__); \
+    BAD(MPI_ERR_BUFFER, "buffer is NULL for 1", F, s, C, D, ints, NULL, C, D + 1, ints, W, ##__VA_ARGS__); \
+    BAD(MPI_ERR_BUFFER, "MPI_IN_PLACE", F, s, C, D, ints, MPI_IN_PLACE, C, D, ints, W, ##__VA_ARGS__)
+
+#define WIDE_BLOCKS(F, ...)                                                                    \
+    BAD(MPI_ERR_COUNT, "63 bits", F, s, cwide, aoffs, ints, d, cones, aoffs, ints, W, ##__VA_ARGS__); \
+    BAD(MPI_ERR_COUNT, "63 bits", F, s, cones, aoffs, ints, d, cwide, aoffs, ints, W, ##__VA_ARGS__)
+
 /* Operations on types that they are not for, too. */
 #define REDUCE(F, ...)                                                                         \
     REDUCE_SENT(F, ##__VA_ARGS__);                                                             \
@@ -180,6 +191,10 @@ static void movement(void)
         FORMS_V(ALLGATHERV, Allgatherv, allgatherv);
         SIX_W(Alltoallv, alltoallv, MPI_INT, uncommitted, "commit");
         SIX_W(Alltoallw, alltoallw, ints, late + 1, "commit");
+        FORMS_V(BLOCKS, Alltoallw, alltoallw);
+        WIDE_BLOCKS(MPI_Alltoallw_c);
+        WIDE_BLOCKS(MPI_Ialltoallw_c, &r);
+        WIDE_BLOCKS(MPI_Alltoallw_init_c, N, &r);
     }
     FORMS_V(SCATTERV, Scatterv, scatterv);
 }

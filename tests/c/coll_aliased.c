@@ -135,6 +135,10 @@ static void bottom(void)
     if (rank == 0) EQUAL(b[size - 1], 6 + size);
     RIGHT(Alltoallw, alltoallw, a, &size, far, ints, MPI_BOTTOM, ones, far, &there, MPI_COMM_SELF);
     EQUAL(b[0], 7 + rank);
+    /* Or the displacements do. */
+    b[0] = 0;
+    OK(MPI_Alltoallw_c(MPI_BOTTOM, &(MPI_Count){1}, &from, ints, MPI_BOTTOM, &(MPI_Count){1}, &to, ints, MPI_COMM_SELF));
+    EQUAL(b[0], 7 + rank);
     WRONG(Allgather, allgather, MPI_BOTTOM, 1, here, a, 1, MPI_INT, W);
     OK(MPI_Type_free(&here));
     OK(MPI_Type_free(&there));

@@ -16,7 +16,7 @@ static int sent[ROOM], got[ROOM];
 /* By neighbour: of each second one block fewer elements count. */
 static int sendcounts[MOST], recvcounts[MOST], sdispls[MOST], rdispls[MOST];
 static MPI_Count sendcounts_c[MOST], recvcounts_c[MOST];
-static MPI_Aint sdispls_c[MOST], rdispls_c[MOST], sbytes[MOST], rbytes[MOST];
+static MPI_Aint sdispls_c[MOST], rdispls_c[MOST], sbytes[MOST], rbytes[MOST], sfar[MOST], rfar[MOST];
 static MPI_Datatype sendtypes[MOST], recvtypes[MOST], pair;
 static int turn;
 
@@ -41,6 +41,9 @@ enum layout { ONE_BLOCK, ONE_TO_MANY, MANY, MANY_LENGTHS, MANY_TYPES };
 
 static void lay_out(enum layout layout)
 {
+    MPI_Aint from, to;
+    OK(MPI_Get_address(sent, &from));
+    OK(MPI_Get_address(got, &to));
     turn++;
     for (int i = 0; i < ROOM; i++) sent[i] = got[i] = UNTOUCHED;
     for (int i = 0; i < MOST; i++) {
@@ -56,6 +59,7 @@ static void lay_out(enum layout layout)
         sendcounts_c[i] = sendcounts[i], recvcounts_c[i] = recvcounts[i];
         sdispls_c[i] = sdispls[i], rdispls_c[i] = rdispls[i];
         sbytes[i] = sdispls[i] * (MPI_Aint)sizeof(int), rbytes[i] = rdispls[i] * (MPI_Aint)sizeof(int);
+        sfar[i] = MPI_Aint_add(from, sbytes[i]), rfar[i] = MPI_Aint_add(to, rbytes[i]);
     }
     for (int i = 0; i < t.out; i++) {
         for (int e = 0; e < BLOCK; e++) {
@@ -111,6 +115,9 @@ static MPI_Request r;
 #define ALLV_C sent, sendcounts_c, sdispls_c, MPI_INT, got, recvcounts_c, rdispls_c, MPI_INT, t.comm
 #define ALLW sent, sendcounts, sbytes, sendtypes, got, recvcounts, rbytes, recvtypes, t.comm
 #define ALLW_C sent, sendcounts_c, sbytes, sendtypes, got, recvcounts_c, rbytes, recvtypes, t.comm
+/* Displacements that are addresses. */
+#define FARW MPI_BOTTOM, sendcounts, sfar, sendtypes, MPI_BOTTOM, recvcounts, rfar, recvtypes, t.comm
+#define FARW_C MPI_BOTTOM, sendcounts_c, sfar, sendtypes, MPI_BOTTOM, recvcounts_c, rfar, recvtypes, t.comm
 #define REQUEST MPI_INFO_NULL, &r
 
 static void operations(void)
@@ -136,6 +143,10 @@ static void operations(void)
           MPI_Neighbor_alltoallw_init(ALLW, REQUEST));
     FORMS(MANY_TYPES, MPI_Neighbor_alltoallw_c(ALLW_C), MPI_Ineighbor_alltoallw_c(ALLW_C, &r),
           MPI_Neighbor_alltoallw_init_c(ALLW_C, REQUEST));
+    FORMS(MANY_TYPES, MPI_Neighbor_alltoallw(FARW), MPI_Ineighbor_alltoallw(FARW, &r),
+          MPI_Neighbor_alltoallw_init(FARW, REQUEST));
+    FORMS(MANY_TYPES, MPI_Neighbor_alltoallw_c(FARW_C), MPI_Ineighbor_alltoallw_c(FARW_C, &r),
+          MPI_Neighbor_alltoallw_init_c(FARW_C, REQUEST));
 }
 
 static void grid(int ndims, const int *dims, const int *periods)

@@ -1,15 +1,15 @@
 // ranks: 1 2 4
 // only: posthaste
 /* Every argument of the neighbourhood collectives wrong in turn, in every form: found by each rank alone, before any message.
- * MPI-5.0 sections 8.6 to 8.8. */
+ * What nobody touches may be anything. MPI-5.0 sections 8.6 to 8.8. */
 #include "check.h"
 
 enum { N = 2, MANY = 64 };
 #define NONE MPI_DATATYPE_NULL
 
 static int a[MANY], b[MANY], ones[8], offsets[8], minus[8];
-static MPI_Count ones_c[8], minus_c[8];
-static MPI_Aint far[8];
+static MPI_Count ones_c[8], minus_c[8], wide_c[8];
+static MPI_Aint far[8], steps[8];
 static MPI_Datatype ints[8], none[8], open[8], uncommitted;
 static MPI_Request r;
 
@@ -26,6 +26,18 @@ static MPI_Request r;
     do {                                 \
         WRONG(class, f, , __VA_ARGS__);  \
         WRONG(class, f, _c, __VA_ARGS__); \
+    } while (0)
+
+/* Right in each form. */
+#define RIGHT(f, c, ...)                                                   \
+    do {                                                                   \
+        OK(MPI_Neighbor_##f##c(__VA_ARGS__));                              \
+        OK(MPI_Ineighbor_##f##c(__VA_ARGS__, &r));                         \
+        OK(MPI_Wait(&r, MPI_STATUS_IGNORE));                               \
+        OK(MPI_Neighbor_##f##_init##c(__VA_ARGS__, MPI_INFO_NULL, &r));    \
+        OK(MPI_Start(&r));                                                 \
+        OK(MPI_Wait(&r, MPI_STATUS_IGNORE));                               \
+        OK(MPI_Request_free(&r));                                          \
     } while (0)
 
 /* Without an operation that could be done on the communicator. */
@@ -92,6 +104,9 @@ static void on(MPI_Comm comm, int class)
         WRONG(MPI_ERR_BUFFER, alltoallw, c, MPI_IN_PLACE, ONES, far, ints, b, ONES, far, ints, comm);        \
         WRONG(MPI_ERR_BUFFER, alltoallw, c, a, ONES, far, ints, MPI_IN_PLACE, ONES, far, ints, comm);        \
         WRONG(MPI_ERR_BUFFER, alltoallw, c, a, ONES, far, ints, a, ONES, far, ints, comm);                   \
+        WRONG(MPI_ERR_BUFFER, alltoallw, c, NULL, ONES, far, ints, b, ONES, far, ints, comm);                \
+        WRONG(MPI_ERR_BUFFER, alltoallw, c, a, ONES, far, ints, NULL, ONES, far, ints, comm);                \
+        WRONG(MPI_ERR_BUFFER, alltoallw, c, a, ONES, far, ints, NULL, ONES, steps, ints, comm);              \
     } while (0)
 
 /* A request or hints that cannot be. */
@@ -112,6 +127,8 @@ static void arguments(MPI_Comm comm)
     PLAIN(alltoall);
     LISTS(, ones, minus, offsets);
     LISTS(_c, ones_c, minus_c, far);
+    WRONG(MPI_ERR_COUNT, alltoallw, _c, a, wide_c, far, ints, b, ones_c, far, ints, comm);
+    WRONG(MPI_ERR_COUNT, alltoallw, _c, a, ones_c, far, ints, b, wide_c, far, ints, comm);
     REST(allgather, , a, 1, MPI_INT, b, 1, MPI_INT);
     REST(allgather, _c, a, 1, MPI_INT, b, 1, MPI_INT);
     REST(alltoall, , a, 1, MPI_INT, b, 1, MPI_INT);
@@ -130,6 +147,59 @@ static void says(int code, const char *wanted)
     CHECK(strstr(check_text(code), wanted), "%s", check_text(code));
 }
 
+/* Without anybody there a buffer has no bytes, and may be NULL. */
+#define EMPTY(f)                                                            \
+    do {                                                                    \
+        b[0] = -1;                                                          \
+        RIGHT(f, , from, 1, MPI_INT, to, 1, MPI_INT, graph);                \
+        EQUAL(b[0], in ? 7 : -1);                                           \
+        b[0] = -1;                                                          \
+        RIGHT(f, _c, from, 1, MPI_INT, to, 1, MPI_INT, graph);              \
+        EQUAL(b[0], in ? 7 : -1);                                           \
+        BOTH(MPI_ERR_COUNT, f, from, -1, MPI_INT, to, 1, MPI_INT, graph);   \
+        BOTH(MPI_ERR_COUNT, f, from, 1, MPI_INT, to, -1, MPI_INT, graph);   \
+        BOTH(MPI_ERR_TYPE, f, from, 1, uncommitted, to, 1, MPI_INT, graph); \
+        BOTH(MPI_ERR_TYPE, f, from, 1, MPI_INT, to, 1, NONE, graph);        \
+        BOTH(MPI_ERR_BUFFER, f, MPI_IN_PLACE, 1, MPI_INT, to, 1, MPI_INT, graph); \
+        BOTH(MPI_ERR_BUFFER, f, from, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, graph); \
+        RIGHT(f, , NULL, 1, MPI_INT, NULL, 1, MPI_INT, line);               \
+        RIGHT(f, _c, NULL, 1, MPI_INT, NULL, 1, MPI_INT, line);             \
+        RIGHT(f, , a, 1, MPI_INT, a, 1, MPI_INT, line);                     \
+    } while (0)
+
+static void nobody(void)
+{
+    /* Rank 0 sends to rank 1 if there is one; a line of one place has MPI_PROC_NULL at both ends. */
+    const int out = rank == 0 && size > 1, in = rank == 1, first = 0, second = 1, open_ended = 0;
+    int *from = out ? a : NULL, *to = in ? b : NULL;
+    MPI_Comm graph, line;
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, &first, MPI_UNWEIGHTED, out, &second, MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                      0, &graph));
+    OK(MPI_Cart_create(MPI_COMM_SELF, 1, (int[]){1}, &open_ended, 0, &line));
+    a[0] = 7;
+    EMPTY(allgather);
+    EMPTY(alltoall);
+    b[0] = -1;
+    RIGHT(allgatherv, , from, 1, MPI_INT, to, ones, offsets, MPI_INT, graph);
+    RIGHT(allgatherv, _c, from, 1, MPI_INT, to, ones_c, far, MPI_INT, graph);
+    EQUAL(b[0], in ? 7 : -1);
+    RIGHT(allgatherv, , NULL, 1, MPI_INT, NULL, ones, offsets, MPI_INT, line);
+    RIGHT(allgatherv, _c, NULL, 1, MPI_INT, NULL, ones_c, far, MPI_INT, line);
+    RIGHT(alltoallv, , NULL, ones, offsets, MPI_INT, NULL, ones, offsets, MPI_INT, line);
+    RIGHT(alltoallv, _c, NULL, ones_c, far, MPI_INT, NULL, ones_c, far, MPI_INT, line);
+    RIGHT(alltoallv, , a, ones, offsets, MPI_INT, a, ones, offsets, MPI_INT, line);
+    RIGHT(alltoallw, , NULL, ones, far, none, NULL, ones, far, none, line);
+    RIGHT(alltoallw, _c, NULL, ones_c, far, none, NULL, ones_c, far, none, line);
+    RIGHT(alltoallw, , a, ones, far, ints, a, ones, far, ints, line);
+    WRONG(MPI_ERR_COUNT, alltoallv, , NULL, minus, offsets, MPI_INT, NULL, ones, offsets, MPI_INT, line);
+    WRONG(MPI_ERR_TYPE, alltoallw, , NULL, ones, far, ints, NULL, ones, far, open, line);
+    WRONG(MPI_ERR_BUFFER, alltoallv, , MPI_IN_PLACE, ones, offsets, MPI_INT, NULL, ones, offsets, MPI_INT, line);
+    WRONG(MPI_ERR_BUFFER, alltoallw, , NULL, ones, far, ints, MPI_IN_PLACE, ones, far, ints, line);
+    EQUAL(a[0], 7);
+    OK(MPI_Comm_free(&line));
+    OK(MPI_Comm_free(&graph));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm grid, graph, half, inter;
@@ -138,6 +208,7 @@ int main(int argc, char **argv)
     OK(MPI_Type_contiguous(2, MPI_INT, &uncommitted));
     for (int i = 0; i < 8; i++) {
         ones[i] = ones_c[i] = 1, minus[i] = minus_c[i] = -1;
+        wide_c[i] = (MPI_Count)1 << 62, steps[i] = 8;
         ints[i] = MPI_INT, none[i] = NONE, open[i] = uncommitted;
     }
     on(MPI_COMM_NULL, MPI_ERR_COMM);
@@ -159,15 +230,8 @@ int main(int argc, char **argv)
         OK(MPI_Comm_free(&inter));
         OK(MPI_Comm_free(&half));
     }
-    /* Buffers that nobody touches may be anywhere. */
     OK(MPI_Comm_free(&grid));
-    ring = 0;
-    OK(MPI_Cart_create(MPI_COMM_SELF, 1, (int[]){1}, &ring, 0, &grid));
-    a[0] = 7;
-    OK(MPI_Neighbor_alltoallv(a, ones, offsets, MPI_INT, a, ones, offsets, MPI_INT, grid));
-    OK(MPI_Neighbor_alltoallw(a, ones, far, ints, a, ones, far, ints, grid));
-    EQUAL(a[0], 7);
-    OK(MPI_Comm_free(&grid));
+    nobody();
     /* An edge of a rank to itself with one end only: nothing can go along it. */
     int self = 0;
     OK(MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 1, &self, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph));

@@ -1,5 +1,6 @@
-/* null_type_check.h: messages of no elements and no datatype in every form of sending and receiving. The test that
- * includes it says what comes of a call: ALLOWED; STRICT is defined where none of them is allowed. */
+/* null_type_check.h: messages of no elements and no datatype in every form of sending and receiving, and such blocks in
+ * collective operations. The test that includes it says what comes of a call: ALLOWED; STRICT is defined where none of
+ * them is allowed. */
 #include "check.h"
 
 static void blocking(int peer, MPI_Comm comm)
@@ -97,6 +98,65 @@ static void matched(int peer, MPI_Comm comm)
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
+/* In every form. */
+#define EMPTY(F, f, c, ...)                                                     \
+    do {                                                                        \
+        MPI_Request request_ = MPI_REQUEST_NULL;                                \
+        ALLOWED(MPI_##F##c(__VA_ARGS__));                                       \
+        ALLOWED(MPI_I##f##c(__VA_ARGS__, &request_));                           \
+        OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                             \
+        ALLOWED(MPI_##F##_init##c(__VA_ARGS__, MPI_INFO_NULL, &request_));      \
+        if (request_ == MPI_REQUEST_NULL) break;                                \
+        OK(MPI_Start(&request_));                                               \
+        OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                             \
+        OK(MPI_Request_free(&request_));                                        \
+    } while (0)
+
+#ifdef STRICT
+#define GOT(wanted) EQUAL(got, -1)
+#else
+#define GOT(wanted) EQUAL(got, wanted); got = -1
+#endif
+
+static void all_to_all(int peer)
+{
+    /* An element to itself and none to the other. */
+    int own[2] = {rank == 0, rank == 1}, none[2] = {0, 0}, ones[2] = {1, 1}, places[2] = {0, 0}, sent = 7 + rank, got = -1;
+    MPI_Count own_c[2] = {rank == 0, rank == 1};
+    MPI_Aint bytes[2] = {0, 0};
+    MPI_Datatype types[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL}, null[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
+    types[rank] = MPI_INT;
+    (void)peer;
+    EMPTY(Alltoallw, alltoallw, , &sent, own, places, types, &got, own, places, types, MPI_COMM_WORLD);
+    GOT(7 + rank);
+    EMPTY(Alltoallw, alltoallw, _c, &sent, own_c, bytes, types, &got, own_c, bytes, types, MPI_COMM_WORLD);
+    GOT(7 + rank);
+    EMPTY(Alltoallw, alltoallw, , MPI_IN_PLACE, NULL, NULL, NULL, &got, own, places, types, MPI_COMM_WORLD);
+    EMPTY(Alltoallw, alltoallw, , NULL, none, places, null, NULL, none, places, null, MPI_COMM_WORLD);
+    REFUSED(MPI_Alltoallw(&sent, ones, places, types, &got, own, places, types, MPI_COMM_WORLD), MPI_ERR_TYPE);
+    REFUSED(MPI_Alltoallw(&sent, own, places, types, &got, ones, places, types, MPI_COMM_WORLD), MPI_ERR_TYPE);
+
+    /* On a ring both neighbours are the other: an element goes up and comes in from below. */
+    MPI_Comm ring, line;
+    int up[2] = {0, 1}, below[2] = {1, 0};
+    MPI_Datatype up_types[2] = {MPI_DATATYPE_NULL, MPI_INT}, below_types[2] = {MPI_INT, MPI_DATATYPE_NULL};
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){1}, 0, &ring));
+    EMPTY(Neighbor_alltoallw, neighbor_alltoallw, , &sent, up, bytes, up_types, &got, below, bytes, below_types, ring);
+    GOT(7 + peer);
+    REFUSED(MPI_Neighbor_alltoallw(&sent, ones, bytes, up_types, &got, below, bytes, below_types, ring), MPI_ERR_TYPE);
+    OK(MPI_Comm_free(&ring));
+
+    /* On a line one of them is MPI_PROC_NULL, whose count does not count. */
+    MPI_Datatype line_types[2] = {rank == 0 ? MPI_DATATYPE_NULL : MPI_INT, rank == 0 ? MPI_INT : MPI_DATATYPE_NULL};
+    MPI_Count ones_c[2] = {1, 1};
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){0}, 0, &line));
+    EMPTY(Neighbor_alltoallw, neighbor_alltoallw, , &sent, ones, bytes, line_types, &got, ones, bytes, line_types, line);
+    GOT(7 + peer);
+    EMPTY(Neighbor_alltoallw, neighbor_alltoallw, _c, &sent, ones_c, bytes, line_types, &got, ones_c, bytes, line_types, line);
+    GOT(7 + peer);
+    OK(MPI_Comm_free(&line));
+}
+
 int main(int argc, char **argv)
 {
     int value = 0;
@@ -109,6 +169,7 @@ int main(int argc, char **argv)
     persistent(1 - rank, MPI_COMM_WORLD);
     partitioned(1 - rank, copy);
     matched(1 - rank, MPI_COMM_WORLD);
+    all_to_all(1 - rank);
     ALLOWED(MPI_Send(NOTHING, MPI_PROC_NULL, 9, copy));
     /* Elements need a type. */
     REFUSED(MPI_Send(&value, 1, MPI_DATATYPE_NULL, 1 - rank, 9, copy), MPI_ERR_TYPE);

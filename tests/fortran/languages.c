@@ -34,3 +34,14 @@ MPI_Fint barrier_on(const MPI_Fint *comm)
     MPI_Ibarrier(MPI_Comm_f2c(*comm), &request);
     return MPI_Request_c2f(request);
 }
+
+/* Which of Fortran's two statuses that are ignored a status is, and whether it is one of mpi_f08: 1, 2; 0 if it is none. */
+int ignored(const void *status, const MPI_Fint *f08)
+{
+    const void *one = *f08 ? (const void *)MPI_F08_STATUS_IGNORE : (const void *)MPI_F_STATUS_IGNORE;
+    const void *many = *f08 ? (const void *)MPI_F08_STATUSES_IGNORE : (const void *)MPI_F_STATUSES_IGNORE;
+    MPI_Status here;
+    int code = *f08 ? MPI_Status_f082c(status, &here) : MPI_Status_f2c(status, &here);
+    if ((code == MPI_SUCCESS) != (status != one && status != many)) return -1;
+    return status == one ? 1 : status == many ? 2 : 0;
+}

@@ -17,6 +17,10 @@ program languages
     integer function barrier_on(comm) bind(C)
       integer, intent(in) :: comm
     end function
+    integer function ignored(status, f08) bind(C)
+      type(*), intent(in) :: status
+      integer, intent(in) :: f08
+    end function
   end interface
   integer :: rank, total, source, mine(4), theirs(4)
   integer :: old(MPI_STATUS_SIZE)
@@ -39,8 +43,28 @@ program languages
   if (request == MPI_REQUEST_NULL) error stop 4
   call MPI_Wait(request, MPI_STATUS_IGNORE)
   if (request /= MPI_REQUEST_NULL) error stop 5
+  if (ignored(MPI_STATUS_IGNORE, 1) /= 1 .or. ignored(MPI_STATUSES_IGNORE(1), 1) /= 2) error stop 6
+  if (ignored(status, 1) /= 0) error stop 7
+  call of_the_module_mpi()
   call MPI_Type_free(pair)
   call MPI_Comm_free(twin)
   call MPI_Finalize()
   if (rank == 0) print '(a)', 'languages: right'
 end program
+
+! What is ignored in the module mpi.
+subroutine of_the_module_mpi()
+  use mpi
+  implicit none
+  interface
+    integer function ignored(status, f08) bind(C)
+      type(*), intent(in) :: status
+      integer, intent(in) :: f08
+    end function
+  end interface
+  integer :: status(MPI_STATUS_SIZE)
+
+  status = 0
+  if (ignored(MPI_STATUS_IGNORE(1), 0) /= 1 .or. ignored(MPI_STATUSES_IGNORE(1, 1), 0) /= 2) error stop 8
+  if (ignored(status(1), 0) /= 0) error stop 9
+end subroutine

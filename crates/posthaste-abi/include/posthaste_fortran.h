@@ -42,17 +42,29 @@ typedef struct {
     MPI_Fint MPI_internal[MPI_F_STATUS_SIZE - 3];
 } MPI_F08_status;
 
-/* Statuses that are ignored. Nothing of Fortran is linked, so they are what they are in C. */
-#define MPI_F_STATUS_IGNORE     ((MPI_Fint*)0)
-#define MPI_F_STATUSES_IGNORE   ((MPI_Fint*)0)
-#define MPI_F08_STATUS_IGNORE   ((MPI_F08_status*)0)
-#define MPI_F08_STATUSES_IGNORE ((MPI_F08_status*)0)
+/* Statuses that are ignored: variables of posthaste's library for Fortran, where that is linked; else what they are in C. */
+#ifdef __GNUC__
+extern MPI_Fint posthastempi_[] __attribute__((weak));
+#define POSTHASTE_IGNORED(Type, at) ((Type *)(posthastempi_ ? posthastempi_ + (at) : (MPI_Fint *)0))
+#else
+#define POSTHASTE_IGNORED(Type, at) ((Type *)0)
+#endif
+#define MPI_F_STATUS_IGNORE     POSTHASTE_IGNORED(MPI_Fint, 6)
+#define MPI_F_STATUSES_IGNORE   POSTHASTE_IGNORED(MPI_Fint, 14)
+#define MPI_F08_STATUS_IGNORE   POSTHASTE_IGNORED(MPI_F08_status, 6)
+#define MPI_F08_STATUSES_IGNORE POSTHASTE_IGNORED(MPI_F08_status, 14)
 
-/* Between C and an array of INTEGER. A status that is ignored is an error (section 19.3.5). */
+/* Whether a status is ignored, which is an error where it is converted (section 19.3.5). */
+POSTHASTE_INLINE int posthaste_ignores(const void *f_status)
+{
+    return !f_status || f_status == MPI_F_STATUS_IGNORE || f_status == MPI_F_STATUSES_IGNORE;
+}
+
+/* Between C and an array of INTEGER. */
 POSTHASTE_INLINE int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
 {
     int i;
-    if (!f_status || !c_status) return MPI_ERR_ARG;
+    if (posthaste_ignores(f_status) || !c_status) return MPI_ERR_ARG;
     c_status->MPI_SOURCE = f_status[MPI_F_SOURCE];
     c_status->MPI_TAG = f_status[MPI_F_TAG];
     c_status->MPI_ERROR = f_status[MPI_F_ERROR];
@@ -63,7 +75,7 @@ POSTHASTE_INLINE int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_stat
 POSTHASTE_INLINE int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
     int i;
-    if (!c_status || !f_status) return MPI_ERR_ARG;
+    if (!c_status || posthaste_ignores(f_status)) return MPI_ERR_ARG;
     f_status[MPI_F_SOURCE] = c_status->MPI_SOURCE;
     f_status[MPI_F_TAG] = c_status->MPI_TAG;
     f_status[MPI_F_ERROR] = c_status->MPI_ERROR;
@@ -75,7 +87,7 @@ POSTHASTE_INLINE int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_stat
 POSTHASTE_INLINE int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
 {
     int i;
-    if (!f08_status || !c_status) return MPI_ERR_ARG;
+    if (posthaste_ignores(f08_status) || !c_status) return MPI_ERR_ARG;
     c_status->MPI_SOURCE = f08_status->MPI_SOURCE;
     c_status->MPI_TAG = f08_status->MPI_TAG;
     c_status->MPI_ERROR = f08_status->MPI_ERROR;
@@ -86,7 +98,7 @@ POSTHASTE_INLINE int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Stat
 POSTHASTE_INLINE int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
 {
     int i;
-    if (!c_status || !f08_status) return MPI_ERR_ARG;
+    if (!c_status || posthaste_ignores(f08_status)) return MPI_ERR_ARG;
     f08_status->MPI_SOURCE = c_status->MPI_SOURCE;
     f08_status->MPI_TAG = c_status->MPI_TAG;
     f08_status->MPI_ERROR = c_status->MPI_ERROR;

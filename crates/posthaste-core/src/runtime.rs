@@ -233,6 +233,13 @@ impl Runtime {
         }
     }
 
+    /// A descriptor is ready that is not the listener's: wakes those that are parked and wait for anything.
+    #[cold]
+    pub(crate) fn tell_the_curious(&self) {
+        let wakes = self.sleepers.with(|parked| parked.found());
+        wakes.into_iter().for_each(|wake| self.wake(wake));
+    }
+
     /// Advances all VCIs but one.
     #[cold]
     pub(crate) fn advance_others(&self, at: usize) {

@@ -1,7 +1,7 @@
 //! What is only MPICH's: its numbers, and the variables of its `mpif.h` and modules whose addresses stand for something else.
 //! `cargo xtask test --only mpich` runs programs that were built with them.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use crate::argument::{Address, Handle, Integer};
 
@@ -97,6 +97,14 @@ unsafe extern "C" {
     static C_WEIGHTS_EMPTY: usize;
 }
 
+/// Where C finds the statuses that Fortran ignores.
+unsafe extern "C" {
+    static MPI_F_STATUS_IGNORE: AtomicPtr<Integer>;
+    static MPI_F_STATUSES_IGNORE: AtomicPtr<Integer>;
+    static MPI_F08_STATUS_IGNORE: AtomicPtr<Integer>;
+    static MPI_F08_STATUSES_IGNORE: AtomicPtr<Integer>;
+}
+
 const STATUS_IGNORE: usize = 1;
 const BUFFER_AUTOMATIC: usize = usize::MAX - 1;
 
@@ -155,6 +163,16 @@ extern "C" fn arrange() {
             range[0].store(*start, Relaxed);
             range[1].store(last + len - start, Relaxed);
         }
+    }
+    let variables = [
+        (&raw const MPI_F_STATUS_IGNORE, (&raw const PLACES).cast::<Integer>().wrapping_add(2)),
+        (&raw const MPI_F_STATUSES_IGNORE, (&raw const STATUSES).cast()),
+        (&raw const MPI_F08_STATUS_IGNORE, (&raw const F08_STATUS).cast()),
+        (&raw const MPI_F08_STATUSES_IGNORE, (&raw const F08_STATUSES).cast()),
+    ];
+    for (variable, status) in variables {
+        // SAFETY: the C library has been loaded, and exports it as this.
+        unsafe { &*variable }.store(status.cast_mut(), Relaxed);
     }
 }
 

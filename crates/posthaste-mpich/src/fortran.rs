@@ -4,7 +4,9 @@
 //! An integer of Fortran is a C `int`; a status has the same fields in the same order in C and in both forms of Fortran.
 
 use std::ffi::c_int;
-use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+use posthaste_core::error::{Error, ErrorClass, Result};
 
 use crate::abi::constants::{MPI_T_PVAR_ALL_HANDLES, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::abi::types::{
@@ -48,6 +50,7 @@ macro_rules! statuses {
         mpi_fn! {$(
             /// MPI-5.0 §19.3.5
             fn $name / $pname(from: In<MPI_Status>, to: Out<MPI_Status>) anytime {
+                none_is_ignored([from.address(), to.place().addr()])?;
                 to.set("the status to be written", from.get("the status to be read")?)
             }
         )*}
@@ -92,9 +95,22 @@ macro_rules! written_by_fortran {
         #[doc = concat!("The variable `", stringify!($name), "`, which a Fortran binding sets.")]
         #[unsafe(no_mangle)]
         pub static $name: AtomicPtr<c_int> = AtomicPtr::new(std::ptr::null_mut());
-    )*};
+    )*
+        /// The addresses of statuses that are ignored.
+        fn ignored() -> [usize; 4] {
+            [$($name.load(Relaxed).addr()),*]
+        }
+    };
 }
 
 written_by_fortran! {
     MPI_F_STATUS_IGNORE MPI_F_STATUSES_IGNORE MPI_F08_STATUS_IGNORE MPI_F08_STATUSES_IGNORE
+}
+
+/// A status that is ignored is an error (MPI-5.0 §19.3.5).
+fn none_is_ignored(statuses: [usize; 2]) -> Result<()> {
+    match statuses.iter().any(|address| *address != 0 && ignored().contains(address)) {
+        true => Err(Error::invalid(ErrorClass::Arg, "a status", "one that stands for none", "one that is not ignored")),
+        false => Ok(()),
+    }
 }

@@ -205,6 +205,12 @@ impl Parked {
         self.sleepers.iter_mut().flatten().filter(curious).filter_map(Sleeper::wake).collect()
     }
 
+    /// The listener has found something that is not its own: whom to wake of those that are parked and wait for anything.
+    pub fn found(&mut self) -> Vec<Wake> {
+        let curious = |sleeper: &&mut Sleeper| sleeper.wants.is_curious() && !sleeper.listens;
+        self.sleepers.iter_mut().flatten().filter(curious).filter_map(Sleeper::wake).collect()
+    }
+
     /// The bell was rung, or may have been while nobody heard it: whom to wake of those that are parked and wait for what no packet
     /// tells.
     pub fn look_again(&mut self) -> Vec<Wake> {
@@ -275,6 +281,17 @@ pub fn park(limit: Duration) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_listener_finds_wakes_the_others_that_wait_for_anything() {
+        let mut parked = Parked::default();
+        parked.register(Wants::Anything, false);
+        parked.register(Wants::Ends(1), false);
+        assert_eq!(parked.found().len(), 0);
+        parked.register(Wants::Anything, false);
+        assert_eq!(parked.found().len(), 1);
+        assert_eq!(parked.found().len(), 0, "it has been woken");
+    }
 
     #[test]
     fn the_first_sleeper_listens_and_the_others_are_parked() {

@@ -13,7 +13,7 @@
 //! * a message that fits into the buffer as a whole when it begins may wait there for its receive, behind others that do.
 //!   One that needs more room begins only behind messages that are certain to be drained ([`Filler::is_certain`]): else it
 //!   could wait for room that only its own receive brings;
-//! * the receiver gives a borrowed buffer back when it has drained the whole message.
+//! * the receiver gives a borrowed buffer back when it has drained the whole message, and wakes those that have found none free.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -62,28 +62,44 @@ pub struct Cursor {
     known: u64,
 }
 
+/// In the bitmap of those that are taken: somebody has found none free, and is woken when one comes back.
+const WANTED: u64 = 1 << 63;
+
 /// Bytes of a bounce buffer that is borrowed.
 pub fn bytes(node: &Node) -> usize {
     node.buffer_bytes()
 }
 
-/// Borrows a free bounce buffer of receiver `to`, leaving at least `spare` others free; `None` when there is none.
+/// Borrows a free bounce buffer of receiver `to`, leaving at least `spare` others free; `None` when there is none. Whoever would
+/// have taken the last one is to be woken when one comes back.
 pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {
     let taken = node.buffers_taken(to);
     let all = node.buffers();
     let mut seen = taken.load(Ordering::Relaxed);
     let index = loop {
         let index = (!seen).trailing_zeros() as usize;
-        if index >= all || seen.count_ones() as usize + spare >= all {
-            return None;
-        }
-        // SYNC: Acquire pairs with the Release in `Buffer::give_back`: the last receiver's reads are over.
-        match taken.compare_exchange_weak(seen, seen | 1 << index, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => break index,
+        let is_free = index < all && (seen & !WANTED).count_ones() as usize + spare < all;
+        let next = match is_free {
+            true => seen | 1 << index,
+            // Wanted while they were taken, so whoever gives one back finds it.
+            false if spare == 0 => seen | WANTED,
+            false => seen,
+        };
+        // SYNC: Acquire pairs with the Release in `give_back`: the last receiver's reads are over.
+        let set = |now, next| taken.compare_exchange_weak(now, next, Ordering::Acquire, Ordering::Relaxed);
+        match if next == seen { Ok(seen) } else { set(seen, next) } {
+            Ok(_) if is_free => break index,
+            Ok(_) => return None,
             Err(now) => seen = now,
         }
     };
     Some(Filler::new(BufferMemory::new(node, to, index), node.buffer_bytes(), to, index))
+}
+
+/// A buffer of receiver `to` is free for the next sender. Whether senders are to be woken for it.
+fn give_back(node: &Node, to: usize, index: usize) -> bool {
+    // SYNC: pairs with the Acquire in `claim`.
+    node.buffers_taken(to).fetch_and(!(1 << index | WANTED), Ordering::Release) & WANTED != 0
 }
 
 /// Takes a bounce buffer for messages to receiver `to`, for good, and uses so many bytes of it, at most what there is; `None`
@@ -125,10 +141,10 @@ impl Filler {
         self.at
     }
 
-    /// Gives a buffer back through which nothing was sent.
-    pub fn give_back_unused(self) {
-        // SYNC: pairs with the Acquire in `claim`.
-        self.memory.node().buffers_taken(self.to).fetch_and(!(1 << self.index), Ordering::Release);
+    /// Gives a buffer back through which nothing was sent. Whether senders are to be woken for it.
+    #[must_use]
+    pub fn give_back_unused(self) -> bool {
+        give_back(self.memory.node(), self.to, self.index)
     }
 
     /// Whether the receiver has copied out everything.
@@ -324,14 +340,12 @@ impl Buffer {
         self.publish();
     }
 
-    /// A message is over; a borrowed buffer is free for the next sender then. One of a pair's own stays with its sender.
-    pub fn give_back(&mut self) {
+    /// A message is over; a borrowed buffer is free for the next sender then. One of a pair's own stays with its sender. Whether
+    /// senders are to be woken for it.
+    #[must_use]
+    pub fn give_back(&mut self) -> bool {
         self.publish();
-        if self.is_own() {
-            return;
-        }
-        // SYNC: pairs with the Acquire in `claim`.
-        self.memory.node().buffers_taken(self.to).fetch_and(!(1 << self.index), Ordering::Release);
+        !self.is_own() && give_back(self.memory.node(), self.to, self.index)
     }
 }
 
@@ -378,7 +392,7 @@ mod tests {
             while buffer.drain(&mut cursor, 7000, |source| got.extend(source.to_vec())).is_some() {}
         }
         assert_eq!(got, sent);
-        buffer.give_back();
+        assert!(!buffer.give_back(), "nobody waits for it");
         assert_eq!(node.buffers_taken(1).load(Ordering::Relaxed), 0);
     }
 
@@ -441,7 +455,7 @@ mod tests {
         (0..72).for_each(|_| drop(claim_own(&node, 1, 1 << 16).unwrap()));
         let borrowed = claim(&node, 0, 0).unwrap();
         for index in [node.buffers(), 64, 79] {
-            Buffer::open(&node, 0, index).unwrap().give_back();
+            let _ = Buffer::open(&node, 0, index).unwrap().give_back();
         }
         assert_eq!(node.buffers_taken(0).load(Ordering::Relaxed), 1 << borrowed.index());
     }
@@ -473,9 +487,9 @@ mod tests {
         assert_eq!(all.len(), node.buffers() - 1);
         let last = claim(&node, 0, 0).unwrap();
         assert!(claim(&node, 0, 0).is_none());
-        Buffer::open(&node, 0, last.index()).unwrap().give_back();
-        claim(&node, 0, 0).unwrap().give_back_unused();
-        assert!(claim(&node, 0, 0).is_some());
+        assert!(Buffer::open(&node, 0, last.index()).unwrap().give_back(), "one was wanted");
+        assert!(!claim(&node, 0, 0).unwrap().give_back_unused(), "nobody waits any more");
+        assert!(claim(&node, 0, 2).is_none() && claim(&node, 0, 0).is_some());
         assert!(Buffer::open(&node, 0, 99).is_none());
     }
 

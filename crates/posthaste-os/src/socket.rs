@@ -300,6 +300,11 @@ impl Stream {
         let _ = self.0.shutdown(std::net::Shutdown::Write);
     }
 
+    /// Nothing more will be written, nor is anything waited for; what has arrived can be read.
+    pub fn close(&self) {
+        let _ = self.0.shutdown(std::net::Shutdown::Both);
+    }
+
     /// Whether the peer still answers.
     ///
     /// # Errors

@@ -52,6 +52,15 @@ pub struct Doorbell {
     further: Arc<Mutex<Vec<(Node, usize)>>>,
 }
 
+/// What a sleeper finds ready when it wakes up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Found {
+    /// A descriptor, the pipe in which others ring among them.
+    pub anything: bool,
+    /// Something in the sets of [`Doorbell::watch_too`].
+    pub others: bool,
+}
+
 /// What a process with sockets sleeps on.
 #[cfg(not(loom))]
 #[derive(Debug)]
@@ -243,8 +252,8 @@ impl Doorbell {
     }
 
     /// Sleeps until somebody rings, a descriptor is ready, or the time is over; the caller then calls
-    /// [`Doorbell::stay_awake`]. Whether a descriptor is ready, the pipe in which others ring among them.
-    pub fn sleep(&self, ticket: u32, limit: Duration) -> bool {
+    /// [`Doorbell::stay_awake`].
+    pub fn sleep(&self, ticket: u32, limit: Duration) -> Found {
         // Without a barrier in the senders a ring can be missed, so the sleep is short.
         let limit = if self.fenced { limit.min(SHORT) } else { limit };
         #[cfg(not(loom))]
@@ -254,7 +263,7 @@ impl Doorbell {
             return watch.sleep(if unheard { limit.min(SHORT) } else { limit });
         }
         futex_wait(&self.node, self.me, ticket, limit);
-        false
+        Found::default()
     }
 
     /// Whether a sleeper would find a descriptor ready.
@@ -279,14 +288,15 @@ impl Doorbell {
 
 #[cfg(not(loom))]
 impl Watch {
-    fn sleep(&self, limit: Duration) -> bool {
+    fn sleep(&self, limit: Duration) -> Found {
         let mut ready = Vec::new();
         self.set.wait(limit, &mut ready);
         // The others are still ready when their owner looks.
         if ready.iter().any(|Ready { token, .. }| *token == PIPE) {
             self.pipe.drain();
         }
-        !ready.is_empty()
+        let others = ready.iter().any(|Ready { token, .. }| *token == OTHERS);
+        Found { anything: !ready.is_empty(), others }
     }
 
     fn is_ready(&self) -> bool {

@@ -188,7 +188,7 @@ fn a_message_streams_through_a_small_buffer() {
             let mut buffer = pool::Buffer::open(&node, 1, 0).unwrap();
             let got = drain_all(&mut buffer, 0, piece, 7);
             assert_eq!(got, (0..7).map(|at| byte(1, at)).collect::<Vec<_>>());
-            buffer.give_back();
+            let _ = buffer.give_back();
             sender.join().unwrap();
             assert!(pool::claim(&node, 1, 0).is_some());
         });
@@ -292,11 +292,24 @@ fn a_buffer_goes_from_sender_to_sender() {
             let got = drain_all(&mut buffer, start, 2, 3);
             firsts.push(got[0] / 16);
             assert_eq!(got, (0..3).map(|at| byte(got[0] / 16, at)).collect::<Vec<_>>());
-            buffer.give_back();
+            let _ = buffer.give_back();
         }
         firsts.sort_unstable();
         assert_eq!(firsts, [1, 2]);
         senders.into_iter().for_each(|sender| sender.join().unwrap());
+    });
+}
+
+/// Who finds no buffer free is woken, whichever comes first: its look, or the end of the message in the buffer.
+#[test]
+fn who_finds_no_buffer_is_heard_of() {
+    explore(None, || {
+        let node = Node::new(shape(3, 4));
+        let filler = pool::claim(&node, 0, 0).unwrap();
+        let other = node.clone();
+        let other = thread::spawn(move || pool::claim(&other, 0, 0).is_none());
+        let is_wanted = filler.give_back_unused();
+        assert_eq!(other.join().unwrap(), is_wanted);
     });
 }
 
@@ -312,7 +325,7 @@ fn an_unused_buffer_comes_back() {
                 thread::yield_now();
             }
         });
-        unused.give_back_unused();
+        let _ = unused.give_back_unused();
         other.join().unwrap();
         assert!(pool::claim(&node, 0, 0).is_none());
     });

@@ -123,6 +123,9 @@ pub(super) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             || debian.profiled(interface),
         );
     }
+    tally.test("mpich: Fortran, built with MPICH's: handles and statuses between Fortran and C", || {
+        debian.languages()
+    });
     for (folder, program, wanted) in SCALAPACK {
         tally.test(&format!("mpich: Debian's ScaLAPACK, its own {program}"), || {
             debian.scalapack(folder, program, wanted)
@@ -181,6 +184,17 @@ impl Debian<'_> {
         let preload = format!("LD_PRELOAD={}", tool.display());
         let job = self.mpi.mpiexec(2, false).args(["env", &preload]).arg(program);
         said(&job.succeed()?.stdout, COUNTED)
+    }
+
+    fn languages(&self) -> Fallible {
+        let folder = self.project.folder("debian/languages")?;
+        let (object, program) = (folder.join("languages-c.o"), folder.join("languages"));
+        let [c, fortran] =
+            ["c", "f90"].map(|ext| self.project.root.join("tests/fortran/languages").with_extension(ext));
+        let compiler = Job::new(self.project.stage.join("mpich/bin/mpicc")).args(["-Wall", "-Werror", "-c"]);
+        compiler.arg(c).arg("-o").arg(&object).succeed()?;
+        gfortran(&self.unpacked, &fortran, &program, &[object.display().to_string()])?;
+        said(&self.mpi.mpiexec(2, false).arg(program).succeed()?.stdout, "languages: right")
     }
 
     fn fortran(&self, test: &str, interface: &str) -> Fallible {

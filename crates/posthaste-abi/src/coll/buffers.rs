@@ -3,11 +3,13 @@
 use std::ffi::c_void;
 
 use posthaste_core::coll::{Data, Pieces, TypedPieces};
+use posthaste_core::datatype::Datatype;
 use posthaste_core::error::{Error, ErrorClass, Result};
 
-use crate::abi::constants::MPI_IN_PLACE;
+use crate::abi::constants::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE};
 use crate::abi::pointer::{In, Number, Plain};
 use crate::abi::types::MPI_Datatype;
+use crate::layer::library::library;
 use crate::object::datatype::committed;
 use crate::object::memory::{array, base, count as checked_count};
 
@@ -33,8 +35,17 @@ pub(crate) fn pieces<C: Plain + Number, D: Plain + Number>(
     datatype: MPI_Datatype,
     ranks: usize,
 ) -> Result<Pieces> {
-    let counts = list_of_counts(counts, ranks)?;
-    let displacements = list("displs", displacements, ranks)?;
+    pieces_of(buf, list_of_counts(counts, ranks)?, displacements, datatype)
+}
+
+/// The same with counts that are known.
+pub(crate) fn pieces_of<D: Plain + Number>(
+    buf: *const c_void,
+    counts: Vec<u64>,
+    displacements: In<D>,
+    datatype: MPI_Datatype,
+) -> Result<Pieces> {
+    let displacements = list("displs", displacements, counts.len())?;
     let datatype = committed("datatype", datatype)?;
     let buf = array("buffer", buf, counts.iter().copied().max().unwrap_or(0), &datatype)?;
     // SAFETY: the program describes its buffer by these lists and this datatype.
@@ -49,15 +60,44 @@ pub(crate) fn typed_pieces<C: Plain + Number, D: Plain + Number>(
     datatypes: In<MPI_Datatype>,
     ranks: usize,
 ) -> Result<TypedPieces> {
-    let counts = list_of_counts(counts, ranks)?;
-    let displacements = list("displs", displacements, ranks)?;
-    let datatypes = datatypes.slice("datatypes", ranks)?;
-    let datatypes = datatypes.iter().map(|one| committed("datatypes", *one)).collect::<Result<_>>()?;
+    typed_pieces_of(buf, list_of_counts(counts, ranks)?, displacements, datatypes)
+}
+
+/// The same with counts that are known.
+pub(crate) fn typed_pieces_of<D: Plain + Number>(
+    buf: *const c_void,
+    counts: Vec<u64>,
+    displacements: In<D>,
+    datatypes: In<MPI_Datatype>,
+) -> Result<TypedPieces> {
+    let displacements = list("displs", displacements, counts.len())?;
+    let datatypes = datatypes.slice("datatypes", counts.len())?;
+    let datatypes = datatypes.iter().zip(&counts).map(|(one, count)| type_of_block(*one, *count));
+    let datatypes = datatypes.collect::<Result<Vec<_>>>()?;
     if buf.addr() == MPI_IN_PLACE && counts.iter().any(|count| *count > 0) {
         return Err(Error::invalid(ErrorClass::Buffer, "buffer", "MPI_IN_PLACE", "the address of a buffer"));
     }
+    for ((count, displacement), datatype) in counts.iter().zip(&displacements).zip(&datatypes) {
+        array("buffer", block_at(buf, *displacement), *count, datatype)?;
+    }
     // SAFETY: the program describes its buffer by these lists.
     Ok(TypedPieces::at(unsafe { base(buf) }, counts, displacements, datatypes))
+}
+
+/// The datatype of a block. As in messages, no elements need none, except with `POSTHASTE_STRICT`.
+fn type_of_block(handle: MPI_Datatype, count: u64) -> Result<Datatype> {
+    let is_nothing = handle == MPI_DATATYPE_NULL && count == 0 && !library().strict;
+    committed("datatypes", if is_nothing { MPI_BYTE } else { handle })
+}
+
+/// The first addresses of a process, where no data can lie.
+const NULL_PAGE: usize = 4096;
+
+/// Where a block begins, for checks only. `MPI_BOTTOM` and an absolute displacement are an address; NULL and an offset are
+/// NULL.
+fn block_at(buf: *const c_void, displacement: i64) -> *const c_void {
+    let at = buf.wrapping_byte_offset(displacement as isize);
+    if at.addr() < NULL_PAGE { std::ptr::null() } else { at }
 }
 
 /// What `resolve` makes of a buffer; `None` for `MPI_IN_PLACE`.
@@ -73,7 +113,7 @@ fn list<T: Plain + Number>(argument: &'static str, numbers: In<T>, ranks: usize)
 }
 
 /// Numbers of elements, one for each rank.
-pub(super) fn list_of_counts<T: Plain + Number>(counts: In<T>, ranks: usize) -> Result<Vec<u64>> {
+pub(crate) fn list_of_counts<T: Plain + Number>(counts: In<T>, ranks: usize) -> Result<Vec<u64>> {
     let counts = counts.slice("counts", ranks)?;
     counts
         .iter()

@@ -100,6 +100,7 @@ fn give_back(comm: Arc<Comm>, mark: (usize, usize)) {
 /// The communicator with this handle is found no more.
 pub(crate) fn remove(argument: &'static str, handle: MPI_Comm) -> Result<()> {
     let removed = COMMS.remove(argument, handle.number())?;
+    removed.leave();
     FREED.fetch_add(1, Ordering::Release);
     let _ = RECENT.try_with(Recent::forget);
     drop(removed);

@@ -71,6 +71,7 @@ thread_local! {
 /// The window with this handle is found no more.
 pub(crate) fn remove(handle: MPI_Win) -> Result<()> {
     let removed = WINS.remove("win", handle.number())?;
+    removed.window.comm().leave();
     FREED.fetch_add(1, Ordering::Release);
     let _ = RECENT.try_with(Recent::forget);
     drop(removed);

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::attribute::Attributes;
@@ -63,6 +63,8 @@ pub(super) struct Details {
     promised: AtomicU8,
     /// Gone with the communicator.
     life: Arc<()>,
+    /// The program has freed it.
+    left: AtomicBool,
     attributes: Attributes,
     inherited: Mutex<Inherited>,
     topology: Option<Topology>,
@@ -75,6 +77,7 @@ impl Details {
             info: Info::new(),
             promised: AtomicU8::new(0),
             life: Arc::new(()),
+            left: AtomicBool::new(false),
             attributes: Attributes::default(),
             inherited: Mutex::new(inherited),
             topology: None,
@@ -116,13 +119,36 @@ impl Known {
     }
 }
 
-impl Drop for Known {
-    fn drop(&mut self) {
+impl Known {
+    /// Nobody uses the communicator any more.
+    pub(super) fn free(&self) {
         self.0.iter().for_each(|(_, membership)| membership.free());
     }
 }
 
+impl Drop for Known {
+    fn drop(&mut self) {
+        self.free();
+    }
+}
+
 impl Comm {
+    /// Nothing more is sent or received in it, although it is still here.
+    pub(crate) fn ends(&self) {
+        self.known.free();
+    }
+
+    /// The program has freed it: it connects this process with nobody any more, whoever still has it at hand.
+    pub fn leave(&self) {
+        // SYNC: nothing is read on account of it.
+        self.details.left.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has.
+    pub(crate) fn is_left(&self) -> bool {
+        self.details.left.load(Ordering::Relaxed)
+    }
+
     /// The name.
     pub fn name(&self) -> String {
         self.details.name.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -692,7 +692,7 @@ impl Method for Shm {
         {
             match self.lost.contains_key(&from) && self.lives.may_live(from) {
                 true => self.withheld.entry(from).or_default().push(buffer),
-                false => buffer.give_back(),
+                false => self.call_if(buffer.give_back()),
             }
         }
     }

@@ -59,6 +59,8 @@ const LISTENER: u64 = 1 << 33;
 const PATIENCE: u32 = 256;
 /// Records that are written at once between two polls or waits; those behind them gather.
 const AT_ONCE: u32 = 2;
+/// Messages sent between two looks at the sockets, where the receivers' word to throttle may be.
+const UNLOOKED: u32 = 256;
 /// Descriptors that a program needs besides one for each peer.
 const OPEN_FILES: u64 = 512;
 
@@ -114,6 +116,8 @@ pub struct Tcp {
     until_look: u32,
     interval: u32,
     looks: u32,
+    /// Messages sent since the last one.
+    unlooked: u32,
     checked: Duration,
     ready: Vec<Ready>,
     warned_of_strangers: bool,
@@ -135,10 +139,14 @@ struct Way {
     throttled: bool,
     /// The round in which a record was last sent, and how many have been in it.
     wrote: (u64, u32),
+    /// Why nothing more can be written. What has arrived is read before the peer is lost.
+    unwritable: Option<String>,
     is_pending: bool,
     is_loaded: bool,
     /// This process has nothing more to say to the peer.
     is_parting: bool,
+    /// It has said so, and closes its half when that has left.
+    is_closing: bool,
     /// Since when its system has not answered.
     silent_since: Option<Duration>,
     /// The set reports when there is room.
@@ -231,6 +239,7 @@ impl Tcp {
             until_look: 0,
             interval: 0,
             looks: 0,
+            unlooked: 0,
             checked: machine::now(),
             ready: Vec::new(),
             warned_of_strangers: false,
@@ -301,6 +310,16 @@ impl Tcp {
         self.wanted(peer);
     }
 
+    /// Whether no more messages leave before the next look at the sockets, which is at the next poll then.
+    #[inline]
+    fn has_to_look(&mut self) -> bool {
+        let has_to = self.unlooked >= UNLOOKED;
+        if has_to {
+            self.until_look = 0;
+        }
+        has_to
+    }
+
     /// Whether the connection to a peer stands.
     pub(super) fn stands(&self, to: Peer) -> bool {
         self.ways.get(to).is_some_and(Way::is_up)
@@ -333,9 +352,10 @@ impl Method for Tcp {
             State::Down => {}
             _ if way.pairing.is_open() => return None,
             _ => {
-                if way.throttled && load == Load::Message {
+                if load == Load::Message && (way.throttled || self.has_to_look()) {
                     return None;
                 }
+                let way = self.way(to);
                 if !way.out.has_room(len) {
                     self.flush(to);
                     if !self.way(to).out.has_room(len) {
@@ -384,10 +404,11 @@ impl Method for Tcp {
         segment: Segment,
     ) -> std::result::Result<bool, Segment> {
         let way = self.wanted(to);
-        if way.throttled || way.pairing.is_open() || matches!(way.state, State::Down) {
+        if way.throttled || way.pairing.is_open() || matches!(way.state, State::Down) || self.has_to_look() {
             return Err(segment);
         }
-        way.out.push_in_place(emit, sender, segment)?;
+        self.way(to).out.push_in_place(emit, sender, segment)?;
+        self.unlooked += 1;
         self.flush(to);
         let is_sent = |done: &Done| matches!(done, Done::Sent(id) if *id == sender);
         let sent = self.done.iter().position(is_sent);
@@ -454,11 +475,7 @@ impl Method for Tcp {
         self.is_leaving = true;
         let known: Vec<Peer> = self.ways.iter().map(|(peer, _)| peer).collect();
         for peer in known {
-            self.way(peer).out.push_own(BYE);
-            self.flush(peer);
-            if let Some(Way { state: State::Up(stream), .. }) = self.ways.get(peer) {
-                stream.close_writing();
-            }
+            self.say_last(peer, BYE);
         }
     }
 
@@ -508,6 +525,8 @@ impl Claim<'_> {
             return;
         }
         way.out.push(emit, len, data);
+        tcp.unlooked += 1;
+        let way = tcp.way(to);
         if way.wrote.0 != round {
             way.wrote = (round, 0);
         }

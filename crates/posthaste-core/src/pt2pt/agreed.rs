@@ -364,8 +364,10 @@ pub(super) fn joined(engine: &mut Engine, context: ContextId) {
     close(engine);
 }
 
-/// This process has parted from a peer: communicators with it that were freed are over without a last agreement.
+/// This process has parted from a peer: communicators with it that were freed are over without a last agreement. Should the two meet
+/// again, nothing has been said to it on the new connection.
 pub(super) fn parted(engine: &mut Engine, peer: Peer) {
+    engine.agreements.greeted.remove(&peer);
     let is_over =
         |series: &Series| series.members.is_freed() && series.members.group().rank_of(peer).is_some();
     let over = engine.agreements.of.iter().filter(|(_, series)| is_over(series));

@@ -140,7 +140,14 @@ impl Waiting {
         let looks = asleep.listens && self.runtime.has_vcis();
         let nap = if looks { nap.min(self.settle_others(at, idler)) } else { nap };
         match asleep.ticket {
-            Some(ticket) => idler.roused = self.runtime.doorbell.sleep(ticket, nap),
+            Some(ticket) => {
+                let found = self.runtime.doorbell.sleep(ticket, nap);
+                idler.roused = found.anything;
+                // What is ready there concerns a thread that waits for it, which may be parked.
+                if found.others {
+                    self.runtime.tell_the_curious();
+                }
+            }
             None if asleep.listens => park::park(doze),
             None => park::park(nap),
         }

@@ -180,12 +180,25 @@ impl Shm {
                 break;
             }
         }
-        if is_borrowed {
-            buffer.give_back()
-        } else {
-            buffer.finish()
+        let wanted = is_borrowed && buffer.give_back();
+        if !is_borrowed {
+            buffer.finish();
         }
         self.doorbell.ring_for_room(from);
+        self.call_if(wanted);
+    }
+
+    /// A bounce buffer has come back, for which senders may wait.
+    #[inline]
+    pub(super) fn call_if(&self, wanted: bool) {
+        if wanted {
+            self.call_all();
+        }
+    }
+
+    #[cold]
+    fn call_all(&self) {
+        (0..self.node.ranks()).filter(|rank| *rank != self.me).for_each(|rank| self.doorbell.ring_for_room(rank));
     }
 
     /// The beginning of a message of `from` through a bounce buffer, and the buffer if it is borrowed for this message only;

@@ -57,6 +57,7 @@ impl Shm {
         for rank in &ended {
             // What it has sent is received; nothing more comes.
             while self.poll_ring(*rank, counts, on) {}
+            self.end_drains(*rank).into_iter().for_each(|receiver| on(Event::Received(receiver), counts));
             self.lose(*rank);
             let (peer, pid) = (self.peers[*rank], self.node.pid(*rank));
             let how = if self.node.life(*rank) == Life::Finalised { "finalised and ended" } else { "ended" };
@@ -96,6 +97,8 @@ impl Shm {
 
     /// A process that is lost writes no more: its bounce buffers are anybody's again.
     pub(super) fn give_back_withheld(&mut self, rank: usize) {
-        self.withheld.remove(&rank).into_iter().flatten().for_each(|mut buffer| buffer.give_back());
+        let withheld = self.withheld.remove(&rank).into_iter().flatten();
+        let wanted = withheld.fold(false, |wanted, mut buffer| wanted | buffer.give_back());
+        self.call_if(wanted);
     }
 }

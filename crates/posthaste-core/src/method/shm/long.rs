@@ -69,12 +69,12 @@ impl Shm {
             return None;
         }
         let Draining { receiver, .. } = self.draining.remove(at);
-        if is_borrowed {
-            buffer.give_back()
-        } else {
-            buffer.finish()
+        let wanted = is_borrowed && buffer.give_back();
+        if !is_borrowed {
+            buffer.finish();
         }
         self.doorbell.ring_for_room(from);
+        self.call_if(wanted);
         Some(receiver)
     }
 
@@ -265,7 +265,7 @@ impl Shm {
                 return Err(send);
             }
             None => {
-                filler.give_back_unused();
+                self.call_if(filler.give_back_unused());
                 return Err(send);
             }
         }

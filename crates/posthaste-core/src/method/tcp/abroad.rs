@@ -154,17 +154,16 @@ impl Tcp {
         let Some(way) = self.known(peer) else { return };
         way.is_parting = true;
         if way.is_up() {
-            self.say_farewell(peer);
+            self.say_last(peer, PART);
         }
     }
 
     /// Says to a peer that nothing more comes.
-    pub(super) fn say_farewell(&mut self, peer: Peer) {
-        self.way(peer).out.push_own(PART);
+    pub(super) fn say_last(&mut self, peer: Peer, word: u32) {
+        let way = self.way(peer);
+        way.out.push_own(word);
+        way.is_closing = true;
         self.flush(peer);
-        if let Some(Way { state: State::Up(stream), .. }) = self.ways.get(peer) {
-            stream.close_writing();
-        }
     }
 
     /// Whether the other side has closed its half, too, or there is no connection.

@@ -3,6 +3,7 @@
 //! What must stay true: while shared memory is polled, too, most turns leave the sockets alone; nothing that has been
 //! read waits for a socket; a peer is lost once.
 
+use std::io;
 use std::time::Duration;
 
 use posthaste_os::socket::Ready;
@@ -11,7 +12,7 @@ use crate::error::{Error, ErrorClass};
 use crate::ids::Peer;
 use crate::method::tcp::incoming::{Garbage, Read};
 use crate::method::tcp::pair::{Pairing, Settled};
-use crate::method::tcp::{DOORS, LISTENER, State, Tcp, Way};
+use crate::method::tcp::{DOORS, LISTENER, State, Tcp, UNLOOKED, Way};
 use crate::method::{Event, report};
 use crate::trace::Counts;
 
@@ -70,10 +71,12 @@ impl Tcp {
     /// Looks at the sockets.
     fn look(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         self.looks = self.looks.wrapping_add(1);
-        let mut found = false;
+        // What was refused for want of a look may leave now.
+        let mut found = std::mem::take(&mut self.unlooked) >= UNLOOKED;
         if let Some(peer) = self.busy {
-            found = self.receive(peer, counts, on);
-            self.misses = if found { 0 } else { self.misses + 1 };
+            let received = self.receive(peer, counts, on);
+            self.misses = if received { 0 } else { self.misses + 1 };
+            found |= received;
             if self.misses >= FORGET {
                 self.busy = None;
             }
@@ -146,7 +149,10 @@ impl Tcp {
     ) -> bool {
         let mut busy = false;
         for _ in 0..READS {
-            let Some(Way { state: State::Up(stream), input, .. }) = self.known(peer) else { return busy };
+            let Some(Way { state: State::Up(stream), input, is_loaded, unwritable, .. }) = self.known(peer)
+            else {
+                return busy;
+            };
             if input.is_asking() {
                 return busy;
             }
@@ -159,9 +165,14 @@ impl Tcp {
                     self.process(peer, counts, on);
                     busy = true;
                 }
+                // What has been read before comes first: nobody has said yet where it is to go.
+                Ok(Read::End) | Err(_) if *is_loaded => return busy,
                 Ok(Read::End) if input.has_parted => self.end_way(peer, State::None),
                 Ok(Read::End) if input.bye => self.lose(peer, "it has finalised"),
-                Ok(Read::End) => self.lose(peer, "it has closed its connection"),
+                Ok(Read::End) => {
+                    let why = unwritable.take().unwrap_or_else(|| "it has closed its connection".to_owned());
+                    self.lose(peer, &why);
+                }
                 Err(error) => self.lose(peer, &error.to_string()),
             }
             if !is_full {
@@ -241,6 +252,7 @@ impl Tcp {
         let mut busy = Ok(false);
         if let State::Up(stream) = &way.state
             && !way.out.blocked
+            && way.unwritable.is_none()
         {
             busy = way.out.write(stream, &mut self.done);
             if way.out.blocked != way.watched_for_room
@@ -248,15 +260,29 @@ impl Tcp {
             {
                 way.watched_for_room = way.out.blocked;
             }
+            if way.is_closing && way.out.is_empty() {
+                stream.close_writing();
+            }
         }
         if !way.out.is_empty() && !way.is_pending {
             way.is_pending = true;
             self.pending.push(peer);
         }
         busy.unwrap_or_else(|error| {
-            self.lose(peer, &error.to_string());
+            self.stop_writing(peer, &error);
             true
         })
+    }
+
+    /// Nothing more leaves for a peer, which is lost as soon as all that has arrived is read.
+    #[cold]
+    fn stop_writing(&mut self, peer: Peer, why: &io::Error) {
+        let Some(way) = self.known(peer) else { return };
+        way.unwritable = Some(why.to_string());
+        if let State::Up(stream) = &way.state {
+            stream.close();
+        }
+        self.until_look = 0;
     }
 
     /// The connection to a peer is gone.

@@ -21,7 +21,8 @@ use crate::error::{Error, ErrorClass, say};
 use crate::ids::Peer;
 use crate::method::tcp::door::{Door, Step, Why};
 use crate::method::tcp::handshake::Introduction;
-use crate::method::tcp::{DOORS, LISTENER, State, Tcp, Way};
+use crate::method::tcp::outgoing::{BYE, PART};
+use crate::method::tcp::{DOORS, LISTENER, State, Tcp};
 use crate::trace::{Counter, Counts};
 
 /// Between the first tries of two addresses.
@@ -329,13 +330,10 @@ impl Tcp {
             Ok(()) => {
                 self.offer_segment(peer);
                 self.flush(peer);
-                if self.ways.get(peer).is_some_and(|way| way.is_parting) {
-                    self.say_farewell(peer);
-                }
-                if let (true, Some(Way { state: State::Up(stream), .. })) =
-                    (self.is_leaving, self.known(peer))
-                {
-                    stream.close_writing(); // it has been said that nothing more comes
+                match self.ways.get(peer) {
+                    Some(way) if way.is_parting => self.say_last(peer, PART),
+                    Some(way) if self.is_leaving && !way.is_closing => self.say_last(peer, BYE),
+                    _ => {}
                 }
             }
             Err(error) => self.lose(peer, &error.to_string()),

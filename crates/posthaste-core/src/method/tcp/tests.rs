@@ -463,3 +463,54 @@ fn a_long_eager_message_is_not_stored_before_the_engine_has_answered() {
     }
     assert!(into.source().to_vec() == out.source().to_vec());
 }
+
+/// A peer that calls nothing but MPI_Send polls only when there is no room.
+#[test]
+fn who_only_sends_hears_in_time_that_it_floods() {
+    let mut house = House::new(&[7; 2]);
+    house.talk(0, 1);
+    house.tcps[1].throttle(Peer(0), true);
+    let began = Instant::now();
+    let mut sent = 0;
+    while !house.tcps[0].way(Peer(1)).throttled {
+        match house.tcps[0].claim(Peer(1), 0, Load::Message) {
+            Some(claim) => claim.write(&eager(0), None),
+            None => drop(house.tcps[0].poll(&mut house.counts[0], &mut |_, _| ())),
+        }
+        sent += 1;
+        assert!(began.elapsed() < Duration::from_secs(20), "it has sent {sent}");
+    }
+    assert!(house.tcps[0].claim(Peer(1), 0, Load::Message).is_none());
+    house.tcps[1].throttle(Peer(0), false);
+    let may_go_on = |house: &mut House| house.tcps[0].claim(Peer(1), 0, Load::Message).is_some();
+    while !may_go_on(&mut house) {
+        house.poll();
+        assert!(began.elapsed() < Duration::from_secs(20), "it may not go on");
+    }
+}
+
+#[test]
+fn what_has_arrived_comes_before_the_loss_that_a_write_has_found() {
+    let mut house = House::new(&[7; 2]);
+    house.talk(0, 1);
+    // It has not read this, so the system resets the connection when it ends.
+    house.send(0, 1);
+    (0..5).for_each(|_| house.send(1, 0));
+    house.tcps[1].flush_gathered();
+    drop((house.tcps.pop(), house.counts.pop()));
+    let began = Instant::now();
+    let is_unwritable = |house: &mut House| house.tcps[0].way(Peer(1)).unwritable.is_some();
+    while !is_unwritable(&mut house) {
+        if let Some(claim) = house.tcps[0].claim(Peer(1), 0, Load::Control) {
+            claim.write(&eager(0), None);
+        }
+        house.tcps[0].flush_pending();
+        assert!(began.elapsed() < Duration::from_secs(20), "writes go on");
+    }
+    let mut heard = Vec::new();
+    while heard.last().is_none_or(|last: &String| !last.contains("lost")) {
+        heard.extend(house.hear());
+    }
+    assert_eq!(heard.len(), 6, "{heard:?}");
+    assert!(heard[..5].iter().all(|heard| heard.starts_with("0 from 1: eager")), "{heard:?}");
+}

@@ -230,6 +230,7 @@ impl World {
             peers.iter().for_each(|peer| tcp.begin_parting(*peer));
         }
         self.waiting.until(0, call, |_| Awaited::Departure, |vci| over(vci).then_some(()));
+        comm.ends();
         let mut vci = self.vci();
         let Vci { engine, methods, .. } = &mut *vci;
         peers.iter().for_each(|peer| loss::parted(engine, *peer));
@@ -265,7 +266,7 @@ impl Known {
         };
         let mut peers = abroad(comm);
         comms.retain(|other| !std::ptr::eq(other.as_ptr(), comm));
-        for other in comms.iter().filter_map(Weak::upgrade) {
+        for other in comms.iter().filter_map(Weak::upgrade).filter(|other| !other.is_left()) {
             let theirs = abroad(&other);
             peers.retain(|peer| !theirs.contains(peer));
         }

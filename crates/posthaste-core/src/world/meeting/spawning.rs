@@ -122,9 +122,12 @@ impl World {
         let what = if count == 1 { "process".into() } else { format!("{count} processes") };
         let awaited = |_: &Vci| Awaited::OtherJob(format!("for the launcher to start the {what}"));
         let refused = |why| Error::other(ErrorClass::Spawn, reason(why));
-        if wireup::lock(&self.common.launcher).is_none() {
-            let own = Launcher::start().map_err(refused)?;
-            wireup::lock(&self.common.launcher).get_or_insert(own);
+        {
+            // Under the lock: another thread may start one, too.
+            let mut launcher = wireup::lock(&self.common.launcher);
+            if launcher.is_none() {
+                *launcher = Some(Launcher::start().map_err(refused)?);
+            }
         }
         let asked = self.waiting.until(0, call, awaited, |_: &mut Vci| {
             let mut launcher = wireup::lock(&self.common.launcher);
