@@ -43,6 +43,8 @@ program languages
   if (request == MPI_REQUEST_NULL) error stop 4
   call MPI_Wait(request, MPI_STATUS_IGNORE)
   if (request /= MPI_REQUEST_NULL) error stop 5
+  call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
+  call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
   if (ignored(MPI_STATUS_IGNORE, 1) /= 1 .or. ignored(MPI_STATUSES_IGNORE(1), 1) /= 2) error stop 6
   if (ignored(status, 1) /= 0) error stop 7
   call of_the_module_mpi()

@@ -103,6 +103,7 @@ unsafe extern "C" {
     static MPI_F_STATUSES_IGNORE: AtomicPtr<Integer>;
     static MPI_F08_STATUS_IGNORE: AtomicPtr<Integer>;
     static MPI_F08_STATUSES_IGNORE: AtomicPtr<Integer>;
+    static posthaste_ignored_statuses: [AtomicUsize; 4];
 }
 
 const STATUS_IGNORE: usize = 1;
@@ -170,9 +171,12 @@ extern "C" fn arrange() {
         (&raw const MPI_F08_STATUS_IGNORE, (&raw const F08_STATUS).cast()),
         (&raw const MPI_F08_STATUSES_IGNORE, (&raw const F08_STATUSES).cast()),
     ];
-    for (variable, status) in variables {
-        // SAFETY: the C library has been loaded, and exports it as this.
+    // SAFETY: the C library has been loaded, and exports all of them as this.
+    let ignored = unsafe { &posthaste_ignored_statuses };
+    for ((variable, status), ignored) in variables.into_iter().zip(ignored) {
+        // SAFETY: as above.
         unsafe { &*variable }.store(status.cast_mut(), Relaxed);
+        ignored.store(status.addr(), Relaxed);
     }
 }
 

@@ -4,7 +4,7 @@
 //! An integer of Fortran is a C `int`; a status has the same fields in the same order in C and in both forms of Fortran.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
 
@@ -95,22 +95,24 @@ macro_rules! written_by_fortran {
         #[doc = concat!("The variable `", stringify!($name), "`, which a Fortran binding sets.")]
         #[unsafe(no_mangle)]
         pub static $name: AtomicPtr<c_int> = AtomicPtr::new(std::ptr::null_mut());
-    )*
-        /// The addresses of statuses that are ignored.
-        fn ignored() -> [usize; 4] {
-            [$($name.load(Relaxed).addr()),*]
-        }
-    };
+    )*};
 }
 
 written_by_fortran! {
     MPI_F_STATUS_IGNORE MPI_F_STATUSES_IGNORE MPI_F08_STATUS_IGNORE MPI_F08_STATUSES_IGNORE
 }
 
+/// What the binding writes into those variables: programs have copies of them, of which this library does not hear.
+#[unsafe(no_mangle)]
+pub static posthaste_ignored_statuses: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+
 /// A status that is ignored is an error (MPI-5.0 §19.3.5).
 fn none_is_ignored(statuses: [usize; 2]) -> Result<()> {
-    match statuses.iter().any(|address| *address != 0 && ignored().contains(address)) {
-        true => Err(Error::invalid(ErrorClass::Arg, "a status", "one that stands for none", "one that is not ignored")),
+    let is_ignored = |address: usize| {
+        address != 0 && posthaste_ignored_statuses.iter().any(|ignored| ignored.load(Relaxed) == address)
+    };
+    match statuses.into_iter().any(is_ignored) {
+        true => Err(Error::invalid(ErrorClass::Arg, "status", "one that is ignored", "one that is not")),
         false => Ok(()),
     }
 }

@@ -191,7 +191,8 @@ impl Debian<'_> {
         let (object, program) = (folder.join("languages-c.o"), folder.join("languages"));
         let [c, fortran] =
             ["c", "f90"].map(|ext| self.project.root.join("tests/fortran/languages").with_extension(ext));
-        let compiler = Job::new(self.project.stage.join("mpich/bin/mpicc")).args(["-Wall", "-Werror", "-c"]);
+        let header = self.unpacked.root.join("usr/include").join(system()).join("mpich");
+        let compiler = Job::new("cc").args(["-Wall", "-Werror", "-c", "-I"]).arg(header);
         compiler.arg(c).arg("-o").arg(&object).succeed()?;
         gfortran(&self.unpacked, &fortran, &program, &[object.display().to_string()])?;
         said(&self.mpi.mpiexec(2, false).arg(program).succeed()?.stdout, "languages: right")
