@@ -19,6 +19,9 @@ use crate::group::Group;
 use crate::ids::{ContextId, PROC_NULL, ROOT, WrongRoot};
 use crate::op::Op;
 
+/// Longer operands are combined two at a time, in bytes.
+const LONG: u64 = 16 << 10;
+
 /// Both groups of an intercommunicator as one team.
 #[derive(Debug)]
 pub struct Bridge {
@@ -401,7 +404,10 @@ fn combine<'d>(bridge: &Bridge, draft: &mut Draft<'_>, own: Operand<'d>) -> Opti
     let sum = (bridge.rank() == 0).then(|| draft.temporary(1, own.count, own.datatype).get(0));
     draft.within(bridge.local);
     let result = sum.map_or(UserBuf::none(), |sum| sum.buf);
-    up::by_tree(draft, own, result, 0, bridge.team.combining_radix());
+    // Whoever has many children may have to store what each of them sends.
+    let is_long = own.count.saturating_mul(own.datatype.size()) > LONG;
+    let radix = if is_long { 2 } else { bridge.team.combining_radix() };
+    up::by_tree(draft, own, result, 0, radix);
     draft.everywhere();
     draft.fence();
     sum
