@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::FxBuildHasher;
 
@@ -28,7 +29,7 @@ impl Peer {
 
 /// The communication context of a communicator (MPI-5.0 §7.2.3): messages of different contexts never match.
 /// 48 bits: the world rank of the process that allocated it, the VCI that it chose, and that process's
-/// count. So a founder needs nobody's agreement, only to announce it. The two lowest bits tell the traffic of one
+/// count, whose upper part is above the rank, in the bits that no rank of the job needs. So a founder needs nobody's agreement, only to announce it. The two lowest bits tell the traffic of one
 /// communicator apart: point-to-point, collective, partitioned.
 ///
 /// That is unique within a job. A communicator with members of several jobs is named by its founder's job as well, so that
@@ -59,11 +60,15 @@ impl ContextId {
     pub const STEP: u32 = 4;
     const COUNT_BITS: u32 = 25;
     const VCI_BITS: u32 = 3;
+    const RANK_BITS: u32 = 20;
+    /// The founder in the contexts of several jobs that nobody has allocated: no job is so large.
+    pub const NOBODY: u32 = (1 << Self::RANK_BITS) - 1;
     const JOB_SHIFT: u32 = 48;
 
-    /// The context number `count` of founder `rank`, in a VCI; `None` when the founder has used up its numbers.
+    /// The context with a small number `count` of founder `rank`, in a VCI.
     pub fn allocated(rank: u32, vci: usize, count: u32) -> Option<Self> {
-        let fits = count.is_multiple_of(Self::STEP) && count < 1 << Self::COUNT_BITS && rank < 1 << 20;
+        let fits =
+            count.is_multiple_of(Self::STEP) && count < 1 << Self::COUNT_BITS && rank < 1 << Self::RANK_BITS;
         let vci = (vci as u64) << Self::COUNT_BITS;
         let founder = u64::from(rank) << (Self::COUNT_BITS + Self::VCI_BITS);
         fits.then_some(Self(founder | vci | u64::from(count)))
@@ -137,6 +142,49 @@ impl ContextId {
     }
 }
 
+/// A process of a job that allocates contexts.
+#[derive(Debug)]
+pub struct Founder {
+    rank: u32,
+    /// Bits that the ranks of its job take.
+    bits: u32,
+    next: AtomicU64,
+}
+
+impl Founder {
+    /// Process `rank` of a job of so many.
+    pub fn new(rank: u32, processes: u32) -> Self {
+        let bits = processes.next_power_of_two().trailing_zeros();
+        Self { rank, bits, next: AtomicU64::new(ContextId::FIRST_COUNT.into()) }
+    }
+
+    /// Its next count; `None` when it has used them up, now and ever after.
+    pub fn count(&self) -> Option<u64> {
+        let end = 1 << (ContextId::COUNT_BITS + ContextId::RANK_BITS.saturating_sub(self.bits));
+        let next = |count: u64| (count < end).then(|| count + u64::from(ContextId::STEP));
+        // SYNC: a number; nothing is read on account of it.
+        self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()
+    }
+
+    /// The context with one of its counts, in a VCI.
+    pub fn context(&self, vci: usize, count: u64) -> Option<ContextId> {
+        let upper = count >> ContextId::COUNT_BITS;
+        let founder = u32::try_from(upper << self.bits | u64::from(self.rank)).ok()?;
+        let lower = count & ((1 << ContextId::COUNT_BITS) - 1);
+        // What has no founder takes the place of the very last ones.
+        if founder == ContextId::NOBODY && upper > 0 {
+            return None;
+        }
+        ContextId::allocated(founder, vci, lower as u32)
+    }
+
+    /// It has used them up, or begins again.
+    #[cfg(test)]
+    pub(crate) fn set(&self, count: u64) {
+        self.next.store(count, Ordering::Relaxed);
+    }
+}
+
 /// Names a request: its slot in the table and the generation of that slot. It is the table key, it travels on
 /// the wire, and (packed) it is the C handle; a stale or forged id finds nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -206,6 +254,43 @@ mod tests {
     use std::hash::BuildHasher;
 
     use super::*;
+
+    #[test]
+    fn a_founder_that_has_used_up_its_counts_begins_no_second_time() {
+        for (rank, processes) in [(0, 2), (3, 5), (999, 1000), (1 << 19, 1 << 20)] {
+            let founder = Founder::new(rank, processes);
+            let end = 1 << (45 - founder.bits);
+            founder.set(end - u64::from(ContextId::STEP));
+            let last = founder.count().expect("the last one");
+            assert!(founder.context(1, last).is_some());
+            // As often as it takes from there around to 0, if each failure counted.
+            for count in [end, u64::MAX - 3, u64::MAX] {
+                founder.set(count);
+                assert_eq!((0..10).find_map(|_| founder.count()), None);
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_founders_allocate_the_same_context() {
+        let mut seen =
+            HashSet::from([ContextId::allocated(ContextId::NOBODY, 0, 12).expect("a small count").0]);
+        let counts = [12, (1 << 25) - 4, 1 << 25, (1 << 25) + 12, 7 << 25, (1 << 42) + 16];
+        let mut founded = 0;
+        for rank in 0..5 {
+            let founder = Founder::new(rank, 5);
+            let contexts = counts.iter().filter_map(|count| founder.context(3, *count));
+            for context in contexts {
+                assert_eq!(context.vci(), 3);
+                assert_eq!(ContextId::from_words(context.words()), Some(context));
+                founded += 1;
+                assert!(seen.insert(context.0), "{context:?} of rank {rank}");
+            }
+        }
+        assert_eq!(founded, 5 * 5, "all but the last count, of which there are none");
+        let last = Founder::new(3, 4);
+        assert!(last.context(0, (1 << 43) - 4).is_none() && last.context(0, (1 << 42) - 4).is_some());
+    }
 
     #[test]
     fn contexts_of_different_jobs_lie_in_different_buckets() {

@@ -35,7 +35,6 @@ mod windows;
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -52,7 +51,7 @@ use crate::comm::Comm;
 use crate::config::{Config, LongProtocol, Way};
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result, say};
-use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, PROC_NULL, Peer, RequestId, TAG_UB, Wrong};
+use crate::ids::{ANY_SOURCE, ANY_TAG, Founder, PROC_NULL, Peer, RequestId, TAG_UB, Wrong};
 use crate::info::Info;
 use crate::method::shm::Shm;
 use crate::method::{Methods, Route};
@@ -178,7 +177,7 @@ struct Common {
     sets: OnceLock<process_sets::Sets>,
     /// Processes of other jobs, and the ports at which they come.
     abroad: Abroad,
-    next_context: AtomicU32,
+    founder: Founder,
     /// VCIs among which the communicators made here are shared out.
     vcis: usize,
     /// Memory that this process shares with its peers on the host.
@@ -328,7 +327,7 @@ impl Engines {
             launcher,
             sets: OnceLock::new(),
             abroad: Abroad::new(secret, rank, shares),
-            next_context: AtomicU32::new(ContextId::FIRST_COUNT),
+            founder: Founder::new(rank, size as u32),
             vcis,
             heap,
             shared_cpus,

@@ -97,7 +97,7 @@ unsafe extern "C" {
     static C_WEIGHTS_EMPTY: usize;
 }
 
-/// Where C finds the statuses that Fortran ignores.
+// Where C finds the statuses that Fortran ignores.
 unsafe extern "C" {
     static MPI_F_STATUS_IGNORE: AtomicPtr<Integer>;
     static MPI_F_STATUSES_IGNORE: AtomicPtr<Integer>;

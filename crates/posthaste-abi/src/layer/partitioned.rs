@@ -116,8 +116,13 @@ impl AtEnd for Partitioned {
             let expected = "one that is complete: it cannot be freed before (MPI-5.0 §4.2.1)";
             return Err(Error::invalid(ErrorClass::Request, "request", got, expected));
         }
-        if let Some(over) = vci.engine.persistent.forget(self.id) {
-            vci.engine.requests.remove(over);
+        let Vci { engine, methods, .. } = &mut *vci;
+        if let Some(over) = engine.persistent.forget(self.id) {
+            engine.requests.remove(over);
+        }
+        match &mut *self.end() {
+            End::Sending(sending) => sending.forget(engine),
+            End::Receiving(receiving) => receiving.forget(engine, methods),
         }
         Ok(true)
     }

@@ -4,7 +4,8 @@
 //! [`Creation::finish`] then.
 //!
 //! What must stay true: the context of a new communicator is allocated by its rank 0 alone, so nobody has to agree on
-//! a number; the members only have to hear of it.
+//! a number; the members only have to hear of it. They hear also that it has none to give: nobody waits for who has
+//! failed.
 
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub struct Creation {
     oversubscribed: bool,
     inherited: Inherited,
     topology: Option<Topology>,
+    /// Why this process has no context to give.
+    failed: Option<Error>,
 }
 
 #[derive(Debug)]
@@ -61,13 +64,14 @@ impl Comm {
     /// where this process will be rank 0.
     ///
     /// # Errors
-    /// When no context can be allocated.
+    /// None: that no context can be allocated is an error at the end, at all members.
     pub fn plan_dup(&self, allocate: impl FnOnce() -> Result<ContextId>) -> Result<(Schedule, Creation)> {
         let team = self.everybody();
-        let outcome = context_of(team.rank() == 0, allocate)?;
+        let (context, failed) = context_of(team.rank() == 0, allocate);
+        let outcome = filled(&context);
         let schedule = coll::broadcast(team, "MPI_Comm_dup", 0, outcome.clone());
         let creation = self.creation(outcome, What::Known(Some(self.own_members())));
-        Ok((schedule, Creation { topology: self.topology().cloned(), ..creation }))
+        Ok((schedule, Creation { topology: self.topology().cloned(), failed, ..creation }))
     }
 
     /// Plans a split: who says the same color comes into the same communicator, in the order of keys; the color
@@ -86,10 +90,11 @@ impl Comm {
             let expected = "0 or more, or MPI_UNDEFINED";
             return Err(Error::invalid(ErrorClass::Arg, "color", color, expected));
         }
-        let context = color.map(|_| allocate()).transpose()?;
+        let (context, failed) = context_of(color.is_some(), allocate);
         let color = color.unwrap_or(NO_COLOR);
-        let (schedule, outcome) = self.share("MPI_Comm_split", color, key, context);
-        Ok((schedule, self.creation(outcome, What::Split { old: self.own_members(), color })))
+        let (schedule, outcome) = self.share("MPI_Comm_split", color, key, &context);
+        let creation = self.creation(outcome, What::Split { old: self.own_members(), color });
+        Ok((schedule, Creation { failed, ..creation }))
     }
 
     /// Plans to make one group of both sides of an intercommunicator; the side that says `high` comes second. If both
@@ -106,9 +111,10 @@ impl Comm {
             let expected = "an intercommunicator";
             return Err(Error::invalid(ErrorClass::Comm, "intercomm", "an intracommunicator", expected));
         }
-        let context = if self.everybody().rank() == 0 { Some(allocate()?) } else { None };
-        let (schedule, outcome) = self.share("MPI_Intercomm_merge", 1 + i32::from(high), 0, context);
-        Ok((schedule, self.creation(outcome, What::Merge { old: self.own_members() })))
+        let (context, failed) = context_of(self.everybody().rank() == 0, allocate);
+        let (schedule, outcome) = self.share("MPI_Intercomm_merge", 1 + i32::from(high), 0, &context);
+        let creation = self.creation(outcome, What::Merge { old: self.own_members() });
+        Ok((schedule, Creation { failed, ..creation }))
     }
 
     /// Plans a communicator of `group`, which all members of this one call; they may name different groups if
@@ -142,10 +148,11 @@ impl Comm {
     ) -> Result<(Schedule, Creation)> {
         let members = self.members(group)?;
         let rank = group.rank_of(self.me());
-        let outcome = context_of(rank == Some(0), allocate)?;
+        let (context, failed) = context_of(rank == Some(0), allocate);
+        let outcome = filled(&context);
         let schedule = coll::broadcast_some(self, name, &members, outcome.clone());
         let known = rank.map(|rank| Members { group: group.clone(), rank, remote: None });
-        Ok((schedule, Creation { topology, ..self.creation(outcome, What::Known(known)) }))
+        Ok((schedule, Creation { topology, failed, ..self.creation(outcome, What::Known(known)) }))
     }
 
     /// Plans a communicator of `group`, which only the members of the group call; the tag tells such calls apart
@@ -171,10 +178,11 @@ impl Comm {
             let got = format_args!("a group of {} processes without this one", group.size());
             return Err(Error::invalid(ErrorClass::Group, "group", got, "a group with the calling process"));
         };
-        let outcome = context_of(rank == 0, allocate)?;
+        let (context, failed) = context_of(rank == 0, allocate);
+        let outcome = filled(&context);
         let schedule = coll::broadcast_group(self, "MPI_Comm_create_group", &members, tag, outcome.clone());
         let known = Members { group: group.clone(), rank, remote: None };
-        Ok((schedule, self.creation(outcome, What::Known(Some(known)))))
+        Ok((schedule, Creation { failed, ..self.creation(outcome, What::Known(Some(known))) }))
     }
 
     /// A schedule by which everybody, of both groups, gets to know two numbers and a context of everybody.
@@ -183,7 +191,7 @@ impl Comm {
         name: &'static str,
         one: i32,
         two: i32,
-        context: Option<ContextId>,
+        context: &[u8; CONTEXT],
     ) -> (Schedule, Arc<OwnedBuf>) {
         let team = self.everybody();
         let (me, n) = (team.rank() as usize, team.size() as usize);
@@ -191,14 +199,14 @@ impl Comm {
         let mine = &mut received[me * SPLIT_BYTES..][..SPLIT_BYTES];
         mine[..4].copy_from_slice(&one.to_le_bytes());
         mine[4..8].copy_from_slice(&two.to_le_bytes());
-        mine[8..].copy_from_slice(&bytes_of(context));
+        mine[8..].copy_from_slice(context);
         let outcome = filled(&received);
         (coll::share(team, name, outcome.clone()), outcome)
     }
 
     pub(super) fn creation(&self, outcome: Arc<OwnedBuf>, what: What) -> Creation {
         let oversubscribed = self.everybody().is_oversubscribed();
-        Creation { outcome, what, oversubscribed, inherited: self.inherited(), topology: None }
+        Creation { outcome, what, oversubscribed, inherited: self.inherited(), topology: None, failed: None }
     }
 
     /// The members of both groups.
@@ -236,7 +244,7 @@ impl Creation {
     /// The new communicator, once the schedule is over and went well; `None` for who is no member of any.
     ///
     /// # Errors
-    /// When what the others sent makes no sense.
+    /// When its rank 0 could allocate no context; when what the others sent makes no sense.
     pub fn finish(self) -> Result<Option<Arc<Comm>>> {
         let received = self.outcome.source().to_vec();
         let mut oversubscribed = self.oversubscribed;
@@ -251,7 +259,7 @@ impl Creation {
         };
         let Some((context, members)) = made else { return Ok(None) };
         let details = Details::new("", self.inherited).with_topology(self.topology);
-        members.comm(context, oversubscribed, details).map(Some)
+        members.comm(context, oversubscribed, details).map(Some).map_err(|why| self.failed.unwrap_or(why))
     }
 }
 
@@ -260,8 +268,7 @@ impl Members {
     pub(super) fn comm(self, words: [u64; 2], oversubscribed: bool, details: Details) -> Result<Arc<Comm>> {
         let Self { group, rank, remote } = self;
         let Some(context) = ContextId::from_words(words).filter(|_| group.size() > 0) else {
-            let text = format!("rank 0 of the new communicator sent a context that cannot be ({words:x?})");
-            return Err(Error::other(ErrorClass::Intern, text));
+            return Err(refused(words));
         };
         let remote = remote.map(|(other, is_first)| {
             let bridge = Bridge::new(context, (&group, &other), rank, is_first, oversubscribed);
@@ -341,17 +348,47 @@ impl Members {
     }
 }
 
-/// The bytes of a context, filled in by who allocates it.
-fn context_of(is_founder: bool, allocate: impl FnOnce() -> Result<ContextId>) -> Result<Arc<OwnedBuf>> {
-    let context = if is_founder { Some(allocate()?) } else { None };
-    Ok(filled(&bytes_of(context)))
+/// The bytes of a context, filled in by who allocates it, and why that failed. The others hear of it as a context that cannot be: no
+/// number, and where the job would stand, one more than the class of the error.
+fn context_of(
+    is_founder: bool,
+    allocate: impl FnOnce() -> Result<ContextId>,
+) -> ([u8; CONTEXT], Option<Error>) {
+    match is_founder.then(allocate).transpose() {
+        Ok(context) => (bytes_of(context), None),
+        Err(why) => (bytes(without_context(&why)), Some(why)),
+    }
+}
+
+/// What a founder says that has no context.
+pub(crate) fn without_context(why: &Error) -> [u64; 2] {
+    [0, 1 + why.class() as u64]
+}
+
+/// What came as a context is none.
+fn refused(words: [u64; 2]) -> Error {
+    let class = words[1].checked_sub(1).and_then(|at| ErrorClass::ALL.get(usize::try_from(at).ok()?));
+    match (words[0], class) {
+        (0, Some(class)) => {
+            let (text, name) = (class.text(), class.name());
+            let text = format!("rank 0 of the new communicator could allocate no context: {text} ({name})");
+            Error::other(*class, text)
+        }
+        _ => {
+            let text = format!("rank 0 of the new communicator sent a context that cannot be ({words:x?})");
+            Error::other(ErrorClass::Intern, text)
+        }
+    }
 }
 
 /// A context as it is sent; zeros where there is none.
 pub(super) fn bytes_of(context: Option<ContextId>) -> [u8; CONTEXT] {
-    let [within, job] = context.map_or([0; 2], ContextId::words);
+    bytes(context.map_or([0; 2], ContextId::words))
+}
+
+fn bytes(words: [u64; 2]) -> [u8; CONTEXT] {
     let mut bytes = [0; CONTEXT];
-    bytes.copy_from_slice([within.to_le_bytes(), job.to_le_bytes()].as_flattened());
+    bytes.copy_from_slice(words.map(u64::to_le_bytes).as_flattened());
     bytes
 }
 

@@ -19,8 +19,6 @@ use crate::jobs::ProcessName;
 /// Where two independent folds begin.
 const FOR_TAG: u64 = 0xcbf2_9ce4_8422_2325;
 const FOR_PROOF: u64 = 0x6c62_272e_07bb_0142;
-/// The founder in the contexts of several jobs that nobody has allocated: no job is so large.
-const NOBODY: u32 = (1 << 20) - 1;
 
 /// What tells the creation of a communicator from others: the program's string, and who takes part. The same at all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +68,8 @@ impl Comm {
     pub fn founding_among(group: Arc<Group>, rank: u32, first: ProcessName, mark: Mark) -> Result<Self> {
         let counts = u64::from((1 << 25) / ContextId::STEP - ContextId::FIRST_COUNT);
         let count = ContextId::FIRST_COUNT + (mark.proof % counts) as u32 * ContextId::STEP;
-        let context =
-            ContextId::allocated(NOBODY, 0, count).and_then(|context| context.allocated_in(first.job));
+        let context = ContextId::allocated(ContextId::NOBODY, 0, count)
+            .and_then(|context| context.allocated_in(first.job));
         let context = context.ok_or_else(|| {
             let text = "this process has heard of as many jobs as it can tell apart (65535)";
             Error::other(ErrorClass::Other, text)

@@ -6,7 +6,7 @@ use super::tests::Room;
 use crate::buffer::OwnedBuf;
 use crate::coll::inter;
 use crate::coll::{Operand, Reduced, Schedule};
-use crate::comm::{Comm, Next};
+use crate::comm::{Comm, Creation, Next};
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Comparison;
@@ -171,6 +171,36 @@ fn merging_orders_the_groups() {
     let (_, creation) = comms[0].plan_merge(true, || room.allocate(0)).unwrap();
     let error = creation.finish().unwrap_err();
     assert_eq!(error.class(), ErrorClass::ProcAborted, "{error}");
+}
+
+/// The context is that of the first side's founder: both sides hear that it has none; that the other one has none hurts nobody.
+#[test]
+fn a_founder_without_a_context_is_an_error_on_both_sides() {
+    type Plan<'a> = &'a dyn Fn(&Room, usize) -> Result<(Schedule, Creation)>;
+    let right = |at: usize| at % 2 == 1;
+    for seed in 1..=4 {
+        let mut room = Room::new(5, seed);
+        let comms = bridged(&mut room, right);
+        let founder = (0..5).find(|at| comms[*at].everybody().rank() == 0).unwrap();
+        let other = usize::from(!right(founder));
+        let dup = |room: &Room, at: usize| comms[at].plan_dup(|| room.allocate(at));
+        let merge = |room: &Room, at: usize| comms[at].plan_merge(right(at), || room.allocate(at));
+        let split = |room: &Room, at: usize| comms[at].plan_split(Some(7), 0, || room.allocate(at));
+        let create =
+            |room: &Room, at: usize| comms[at].plan_create(&comms[at].group().clone(), || room.allocate(at));
+        let plans: [Plan<'_>; 4] = [&dup, &merge, &split, &create];
+        for plan in plans {
+            room.run_dry(founder);
+            for made in room.attempt(0..5, plan) {
+                let why = made.expect_err("there is no context");
+                assert_eq!(why.class(), ErrorClass::NoMem, "{why}");
+            }
+            room.refill(founder);
+            room.run_dry(other);
+            assert!(room.make(0..5, plan).iter().all(Option::is_some));
+            room.refill(other);
+        }
+    }
 }
 
 #[test]

@@ -34,6 +34,7 @@ use crate::pt2pt::Engine;
 use details::{Details, Inherited, Known};
 
 pub use create::Creation;
+pub(crate) use create::without_context;
 pub use details::{MAX_NAME, Topology};
 pub use founding::{Founded, Founding};
 pub use from_group::{Mark, without_caller};

@@ -1,7 +1,6 @@
 //! Making communicators, over the simulated network.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::buffer::OwnedBuf;
 use crate::coll::{self, Operand, Schedule};
@@ -10,7 +9,7 @@ use crate::config::Config;
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::{Comparison, Group};
-use crate::ids::{ContextId, PROC_NULL, Peer};
+use crate::ids::{ContextId, Founder, PROC_NULL, Peer};
 use crate::progress::Vci;
 use crate::testing::{Bench, ROUGH};
 
@@ -18,7 +17,7 @@ use crate::testing::{Bench, ROUGH};
 pub(crate) struct Room {
     pub(crate) bench: Bench,
     pub(crate) worlds: Vec<Arc<Comm>>,
-    counts: Vec<AtomicU32>,
+    founders: Vec<Founder>,
 }
 
 impl Room {
@@ -28,21 +27,24 @@ impl Room {
         Self {
             bench: Bench::new(seed, n, ROUGH, &Config::default()),
             worlds: worlds.into_iter().map(Arc::new).collect(),
-            counts: (0..n).map(|_| AtomicU32::new(ContextId::FIRST_COUNT)).collect(),
+            founders: (0..n).map(|rank| Founder::new(rank, n)).collect(),
         }
     }
 
     pub(crate) fn allocate(&self, at: usize) -> Result<ContextId> {
-        let count = self.counts[at].fetch_add(ContextId::STEP, Ordering::Relaxed);
-        if count == u32::MAX {
-            return Err(Error::other(ErrorClass::NoMem, "no context is left"));
-        }
-        Ok(ContextId::allocated(at as u32, 0, count).expect("a small count"))
+        let count = self.founders[at].count();
+        let count = count.ok_or_else(|| Error::no_memory("no context is left"))?;
+        Ok(self.founders[at].context(0, count).expect("a small count"))
     }
 
     /// An engine has no further context.
     pub(super) fn run_dry(&self, at: usize) {
-        self.counts[at].store(u32::MAX, Ordering::Relaxed);
+        self.founders[at].set(u64::MAX);
+    }
+
+    /// It has some again.
+    pub(super) fn refill(&self, at: usize) {
+        self.founders[at].set(ContextId::FIRST_COUNT.into());
     }
 
     /// Runs schedules, each at its engine, and all must go well.
@@ -67,14 +69,25 @@ impl Room {
         at: impl Iterator<Item = usize>,
         plan: impl Fn(&Self, usize) -> Result<(Schedule, Creation)>,
     ) -> Vec<Option<Arc<Comm>>> {
-        let (mut schedules, mut creations) = (Vec::new(), Vec::new());
-        for at in at {
-            let (schedule, creation) = plan(self, at).expect("right arguments");
-            schedules.push((at, schedule));
-            creations.push(creation);
-        }
+        self.attempt(at, plan).into_iter().map(|made| made.expect("a communicator")).collect()
+    }
+
+    /// The same; what the engines have come to.
+    pub(super) fn attempt(
+        &mut self,
+        at: impl Iterator<Item = usize>,
+        plan: impl Fn(&Self, usize) -> Result<(Schedule, Creation)>,
+    ) -> Vec<Result<Option<Arc<Comm>>>> {
+        let mut schedules = Vec::new();
+        let creations: Vec<Result<Creation>> = at
+            .map(|at| {
+                let (schedule, creation) = plan(self, at)?;
+                schedules.push((at, schedule));
+                Ok(creation)
+            })
+            .collect();
         self.run(schedules);
-        creations.into_iter().map(|creation| creation.finish().expect("a context")).collect()
+        creations.into_iter().map(|creation| creation.and_then(Creation::finish)).collect()
     }
 
     /// An allgather of world ranks shows that a communicator's members and order are as planned.
@@ -153,6 +166,53 @@ fn a_split_sorts_by_key_and_then_by_rank() {
     });
     room.check(&halves, &[6, 4, 2, 0]);
     room.check(&halves, &[5, 3, 1]);
+}
+
+/// Whoever founds it, in whichever operation: nobody waits, and nothing is left over for the next time.
+#[test]
+fn a_founder_without_a_context_is_an_error_at_all_members() {
+    type Plan = fn(&Room, usize) -> Result<(Schedule, Creation)>;
+    fn backwards(room: &Room) -> Arc<Group> {
+        Arc::new(Group::of((0..room.worlds.len() as u32).rev().map(Peer).collect()))
+    }
+    let plans: [(bool, Plan); 4] = [
+        (false, |room, at| room.worlds[at].plan_dup(|| room.allocate(at))),
+        (true, |room, at| room.worlds[at].plan_create(&backwards(room), || room.allocate(at))),
+        (true, |room, at| room.worlds[at].plan_create_group(&backwards(room), 3, || room.allocate(at))),
+        (true, |room, at| room.worlds[at].plan_split(Some(0), -(at as i32), || room.allocate(at))),
+    ];
+    for n in [1, 2, 5, 12] {
+        for (is_last, plan) in plans {
+            let mut room = Room::new(n, u64::from(n));
+            let n = n as usize;
+            let founder = if is_last { n - 1 } else { 0 };
+            room.run_dry(founder);
+            for (at, made) in room.attempt(0..n, plan).into_iter().enumerate() {
+                let why = made.expect_err("there is no context");
+                assert_eq!(why.class(), ErrorClass::NoMem, "{why}");
+                assert_eq!(why.to_string().starts_with("rank 0 of the new"), at != founder, "{why}");
+            }
+            room.refill(founder);
+            let made = room.make(0..n, plan);
+            let members: Vec<usize> = if is_last { (0..n).rev().collect() } else { (0..n).collect() };
+            room.check(&made, &members);
+        }
+    }
+}
+
+#[test]
+fn a_split_fails_for_those_whose_founder_has_no_context() {
+    let mut room = Room::new(5, 6);
+    let colors = [Some(0), Some(1), Some(0), None, Some(1)];
+    // The last one founds nothing, and its context is not asked for.
+    [0, 4].into_iter().for_each(|at| room.run_dry(at));
+    let made = room.attempt(0..5, |room, at| room.worlds[at].plan_split(colors[at], 0, || room.allocate(at)));
+    let classes = made.iter().map(|made| made.as_ref().err().map(Error::class));
+    let no_context = Some(ErrorClass::NoMem);
+    assert_eq!(classes.collect::<Vec<_>>(), [no_context, None, no_context, None, None]);
+    let made: Vec<Option<Arc<Comm>>> = made.into_iter().map(|made| made.unwrap_or(None)).collect();
+    assert!(made[3].is_none());
+    room.check(&made, &[1, 4]);
 }
 
 #[test]

@@ -176,7 +176,8 @@ pub(super) fn meet(
 fn store(engine: &mut Engine, from: Peer, envelope: &Envelope, content: Content) -> Option<Action> {
     count(engine, envelope, &content);
     let message = set_aside(engine, from, envelope, content, true);
-    if message.is_over() && engine.contexts.is_revoked(envelope.context) {
+    if message.is_over() && engine.contexts.is_over(envelope.context) {
+        engine.counts.add(Counter::StalePackets, 1);
         return None; // nobody receives it
     }
     engine.matching.add_unexpected(message);

@@ -4,6 +4,7 @@
 //! until they have ended (MPI-5.0 §7.4.3); nothing here keeps it from being freed. A communicator that is revoked stays so, also
 //! if this process heard of that before it knew the communicator.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -20,6 +21,9 @@ const CROWDED_RADIX: u32 = 64;
 
 /// The name of a communicator, which its user may change.
 pub type Name = Arc<Mutex<String>>;
+
+/// Contexts of which it is remembered that their receiver is gone: what is still on its way there soon comes.
+const MOST_GONE: usize = 1 << 10;
 
 /// What stands in the lowest byte of the word of a membership that is revoked.
 pub const REVOKED: u64 = 0xff;
@@ -160,8 +164,13 @@ impl Membership {
 #[derive(Debug, Default)]
 pub struct Contexts {
     known: IdMap<ContextId, Arc<Membership>>,
+    /// Contexts of their own in which some messages of communicators travel, with how many ends of each are here.
+    ends: IdMap<ContextId, u32>,
     /// Those of point-to-point messages of communicators that are revoked.
     revoked: IdSet<ContextId>,
+    /// Contexts of their own whose receiver was here and is gone, and in the order in which that came.
+    gone: IdSet<ContextId>,
+    goings: VecDeque<ContextId>,
     /// How many of the lost members of a communicator, in the order in which they were lost, its user has acknowledged.
     acknowledged: IdMap<ContextId, usize>,
     /// How many make it worth looking for those that were freed.
@@ -188,10 +197,11 @@ impl Contexts {
                 _ => None,
             });
             let in_use: IdSet<ContextId> = posted.chain(running).collect();
-            let Self { known, revoked, acknowledged, .. } = self;
+            let Self { known, ends, revoked, acknowledged, .. } = self;
             known.retain(|context, membership| {
                 let stays = !membership.freed.load(Ordering::Relaxed) || in_use.contains(context);
                 if !stays {
+                    ends.remove(context);
                     revoked.remove(context);
                     acknowledged.remove(context);
                 }
@@ -201,20 +211,55 @@ impl Contexts {
         }
     }
 
-    /// Some messages of a communicator travel in this context of their own.
+    /// Some messages of a communicator travel in this context of their own, one more end of which is here. False: that cannot be, for
+    /// it is the context of a communicator.
     pub fn alias(
         &mut self,
         context: ContextId,
         communicator: ContextId,
         matching: &Matching,
         requests: &Table,
-    ) {
+    ) -> bool {
+        if self.known.contains_key(&context) && !self.ends.contains_key(&context) {
+            return false;
+        }
+        *self.ends.entry(context).or_default() += 1;
         if self.is_revoked(communicator) {
             self.revoked.insert(context);
         }
         if let Some(membership) = self.get(communicator).cloned() {
             self.learn(context, membership, matching, requests);
         }
+        true
+    }
+
+    /// An end of such a context is gone: with the last one that is here, the context is forgotten.
+    pub fn forget(&mut self, context: ContextId) {
+        let Some(ends) = self.ends.get_mut(&context) else { return };
+        *ends -= 1;
+        if *ends == 0 {
+            self.ends.remove(&context);
+            self.known.remove(&context);
+            self.revoked.remove(&context);
+            self.acknowledged.remove(&context);
+        }
+    }
+
+    /// Nobody receives in such a context any more.
+    pub fn receives_no_more(&mut self, context: ContextId) {
+        if self.gone.insert(context) {
+            self.goings.push_back(context);
+        }
+        if self.goings.len() > MOST_GONE
+            && let Some(oldest) = self.goings.pop_front()
+        {
+            self.gone.remove(&oldest);
+        }
+    }
+
+    /// Whether nobody will ever receive what comes in a context.
+    pub(super) fn is_over(&self, context: ContextId) -> bool {
+        self.is_revoked(context) || self.gone.contains(&context)
     }
 
     /// Who is behind a context.
@@ -269,6 +314,12 @@ impl Contexts {
     pub(super) fn acknowledge(&mut self, context: ContextId, count: usize) {
         let known = self.acknowledged.entry(context.point_to_point()).or_default();
         *known = count.max(*known);
+    }
+
+    /// How much is known.
+    #[cfg(test)]
+    pub(crate) fn sizes(&self) -> [usize; 4] {
+        [self.known.len(), self.ends.len(), self.revoked.len(), self.acknowledged.len()]
     }
 
     /// How the communicator of a context is called.
@@ -329,5 +380,26 @@ mod tests {
         contexts.alias(context(6), context(5), &matching, &requests);
         contexts.alias(context(8), context(7), &matching, &requests);
         assert_eq!((contexts.name(context(6)), contexts.get(context(8)).is_none()), ("from 7".into(), true));
+    }
+
+    #[test]
+    fn an_alias_is_forgotten_with_its_last_end_and_a_communicator_by_nobody() {
+        let (mut contexts, matching, requests) = (Contexts::default(), Matching::default(), Table::new(8));
+        for at in [5, 9] {
+            contexts.learn(context(at), membership(at), &matching, &requests);
+        }
+        let before = contexts.sizes();
+        // Both ends are here: a process sends to itself.
+        assert!((0..2).all(|_| contexts.alias(context(6), context(5), &matching, &requests)));
+        contexts.revoke(context(5));
+        contexts.acknowledge(context(6), 1);
+        contexts.forget(context(6));
+        assert!(contexts.is_revoked(context(6)) && contexts.get(context(6)).is_some());
+        contexts.forget(context(6));
+        assert!(!contexts.is_revoked(context(6)) && contexts.get(context(6)).is_none());
+        assert_eq!(contexts.sizes(), [before[0], before[1], 1, before[3]]);
+        assert!(!contexts.alias(context(9), context(5), &matching, &requests), "a peer has made it up");
+        [6, 9].into_iter().for_each(|at| contexts.forget(context(at)));
+        assert_eq!(contexts.name(context(9)), "from 9");
     }
 }

@@ -16,19 +16,21 @@
 //! were initialised. Each start is a composite request of its messages.
 //!
 //! What must stay true: the receiver follows the sender's partitioning, its own one only says what `arrived` asks
-//! about; a user's partition is never touched before it is ready nor after its bytes have arrived.
+//! about; a user's partition is never touched before it is ready nor after its bytes have arrived. A channel is known
+//! as long as its operation: each end forgets it for itself, when no start is active.
 
 use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
-use crate::ids::{ContextId, Peer, RequestId};
+use crate::ids::{ANY_TAG, ContextId, Peer, RequestId};
 use crate::method::Methods;
-use crate::pt2pt::matching::Pattern;
+use crate::pt2pt::matching::{Pattern, Unexpected};
 use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, recv, send};
+use crate::pt2pt::{Engine, flow, recv, send};
 use crate::request::{Audience, Composite, Handler, Request, State, Status, Table, complete, composite};
+use crate::trace::Counter;
 use crate::wire::{Envelope, Mode};
 
 /// What the sender announces once, before the first partition.
@@ -128,17 +130,27 @@ impl Sending {
     ) -> Result<()> {
         let Some(to) = self.to else { return Ok(()) };
         let Self { channel, rank, parts: Parts { count, bytes, .. }, .. } = *self;
-        engine.contexts.alias(channel, context, &engine.matching, &engine.requests);
         let memory = Announcement { channel, partitions: count.into(), bytes }.written();
-        let (context, len) = (context.partitioned(), memory.len() as u64);
-        let types = Types::UNKNOWN;
-        let envelope = Envelope { context, source: rank, tag, len, mode: Mode::Standard, types };
+        let len = memory.len() as u64;
+        let (mode, types) = (Mode::Standard, Types::UNKNOWN);
+        let envelope = Envelope { context: context.partitioned(), source: rank, tag, len, mode, types };
         let segment = Segment::contiguous(memory.user_buf(), len);
         if let Started::Request(id) = send::start(engine, methods, to, &envelope, segment)? {
             // The memory stays as long as that takes.
             forget_after(engine, id, Box::new(move |_, _| drop(memory)));
         }
+        engine.contexts.alias(channel, context, &engine.matching, &engine.requests);
         Ok(())
+    }
+
+    /// The operation is gone, and no start of it is active: so is its channel, as far as this end knows it.
+    pub fn forget(&self, engine: &mut Engine) {
+        engine.contexts.forget(self.channel);
+    }
+
+    /// Its context.
+    pub fn channel(&self) -> ContextId {
+        self.channel
     }
 
     /// The partitions.
@@ -207,7 +219,7 @@ impl Sending {
 }
 
 /// Nobody waits for the request; the handler hears of its end.
-fn forget_after(engine: &mut Engine, id: RequestId, handler: Handler) {
+pub(crate) fn forget_after(engine: &mut Engine, id: RequestId, handler: Handler) {
     complete::attach(&mut engine.requests, &mut engine.finished, id, handler);
     if let Some(request) = engine.requests.get_mut(id) {
         request.audience = Audience::Nobody;
@@ -230,6 +242,8 @@ pub struct Receiving {
     whole: Option<RequestId>,
     /// Its messages, in the order of the sender's partitions.
     messages: Vec<RequestId>,
+    /// Nobody has it any more.
+    is_gone: bool,
 }
 
 impl Receiving {
@@ -245,6 +259,7 @@ impl Receiving {
             announced: None,
             whole: None,
             messages: Vec::new(),
+            is_gone: false,
         }
     }
 
@@ -283,10 +298,15 @@ impl Receiving {
 
     /// The announcement has come.
     pub fn announced(&mut self, engine: &mut Engine, methods: &mut Methods, status: &Status) {
+        let Some((_, context)) = self.listening else { return };
         let whole = status.error.is_none() && status.bytes == Announcement::LEN as u64;
         let announcement = if whole { Announcement::read(&self.heard) } else { None };
-        if let (Some(Announcement { channel, .. }), Some((_, context))) = (announcement, self.listening) {
-            engine.contexts.alias(channel, context, &engine.matching, &engine.requests);
+        let announcement = announcement.filter(|Announcement { channel, .. }| {
+            engine.contexts.alias(*channel, context, &engine.matching, &engine.requests)
+        });
+        if self.is_gone {
+            self.announced = announcement.map(Ok);
+            return self.forget(engine, methods);
         }
         self.announced = Some(announcement.ok_or_else(|| {
             if let Some(why) = &status.error {
@@ -297,6 +317,29 @@ impl Receiving {
         }));
         if self.is_active(&engine.requests) {
             self.post(engine, methods);
+        }
+    }
+
+    /// The operation is gone, and no start of it is active: so is its channel, as far as this end knows it. What has come there is
+    /// nobody's.
+    pub fn forget(&mut self, engine: &mut Engine, methods: &mut Methods) {
+        let heard = self.announced.take().filter(|_| self.listening.is_some());
+        self.is_gone = true;
+        let Some(Ok(Announcement { channel, .. })) = heard else { return };
+        if engine.contexts.is_revoked(channel) {
+            return; // It stays so as long as its communicator is known: what is on its way there is not stored.
+        }
+        engine.contexts.forget(channel);
+        engine.contexts.receives_no_more(channel);
+        let came = Pattern { context: channel, source: self.source, tag: ANY_TAG };
+        let mut stale = 0;
+        while engine.matching.peek_unexpected(&came).is_some_and(Unexpected::is_over) {
+            drop(engine.matching.take_unexpected(&came));
+            stale += 1;
+        }
+        engine.counts.add(Counter::StalePackets, stale);
+        if stale > 0 && engine.flow.is_throttling() {
+            flow::ease(engine, methods);
         }
     }
 
@@ -376,210 +419,5 @@ impl Receiving {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Config;
-    use crate::datatype::Datatype;
-    use crate::named::Named;
-    use crate::progress::Vci;
-    use crate::request::complete::Due;
-    use crate::testing::{Bench, ROUGH};
-    use std::sync::mpsc;
-
-    const CHANNEL: ContextId = ContextId(1 << 28 | 12);
-
-    fn sending(bench: &mut Bench, data: &OwnedBuf, partitions: u32) -> Sending {
-        let whole = Segment::contiguous(data.user_buf(), data.len() as u64);
-        let Vci { engine, methods, .. } = &mut bench.vcis[0];
-        let parts = Parts::new(whole, partitions);
-        let sending = Sending::new(Some(Peer(1)), 0, CHANNEL, parts);
-        sending.announce(engine, methods, ContextId::WORLD, 7).unwrap();
-        sending
-    }
-
-    fn listening(bench: &mut Bench, whole: Segment, partitions: u32) -> (Receiving, mpsc::Receiver<Status>) {
-        let (sent, heard) = mpsc::channel();
-        let mut receiving = Receiving::new(0, 7, Parts::new(whole, partitions));
-        let Vci { engine, methods, .. } = &mut bench.vcis[1];
-        let handler = Box::new(move |_, status: &Status| sent.send(status.clone()).unwrap());
-        receiving.listen(engine, methods, ContextId::WORLD, handler).unwrap();
-        (receiving, heard)
-    }
-
-    /// Takes the status of a start that is over.
-    fn taken(bench: &mut Bench, at: usize, whole: RequestId) -> Option<Status> {
-        let requests = &mut bench.vcis[at].engine.requests;
-        requests.get(whole).filter(|request| complete::is_complete(request))?;
-        requests.remove(whole).map(|request| request.status)
-    }
-
-    /// One step, and the handler if it is due.
-    fn step(bench: &mut Bench, receiving: &mut Receiving, heard: &mpsc::Receiver<Status>) {
-        bench.step();
-        for vci in &mut bench.vcis {
-            while let Some(Due::Run(id, handler, status)) = vci.engine.finished.handlers.pop_front() {
-                handler(id, &status);
-                complete::handled(&mut vci.engine.requests, &mut vci.engine.finished, id);
-            }
-        }
-        if let Ok(status) = heard.try_recv() {
-            let Vci { engine, methods, .. } = &mut bench.vcis[1];
-            receiving.announced(engine, methods, &status);
-        }
-    }
-
-    const WORLD: ContextId = ContextId::WORLD;
-
-    /// Both ends of a channel that is revoked with its communicator: what is under way ends, and what is started later.
-    #[test]
-    fn a_revoked_communicator_ends_its_partitions() {
-        use crate::error::ErrorClass;
-        use crate::group::Group;
-        use crate::pt2pt::contexts::{Membership, Name};
-        use crate::pt2pt::revoked;
-        for seed in 1..=20_u64 {
-            let mut bench = Bench::new(seed, 2, ROUGH, &Config { eager_limit: 64, ..Config::default() });
-            for (me, vci) in bench.vcis.iter_mut().enumerate() {
-                let members = Membership::new(Name::default(), Arc::new(Group::range(0, 2)), me as i32);
-                let engine = &mut vci.engine;
-                for context in [WORLD, WORLD.partitioned(), WORLD.collective()] {
-                    engine.contexts.learn(context, members.clone(), &engine.matching, &engine.requests);
-                }
-            }
-            let (data, room) = (OwnedBuf::new(8000), OwnedBuf::new(8000));
-            let whole = Segment::contiguous(room.user_buf(), 8000);
-            let (mut receiving, heard) = listening(&mut bench, whole, 4);
-            let mut sending = sending(&mut bench, &data, 4);
-            let Vci { engine, methods, .. } = &mut bench.vcis[0];
-            let sent = sending.start(engine).unwrap();
-            sending.ready(engine, methods, 1).unwrap();
-            let Vci { engine, methods, .. } = &mut bench.vcis[1];
-            let received = receiving.start(engine, methods).unwrap();
-            (0..seed * 5).for_each(|_| step(&mut bench, &mut receiving, &heard));
-            let Vci { engine, methods, .. } = &mut bench.vcis[1];
-            revoked::revoke(engine, methods, WORLD);
-            (0..2000).for_each(|_| step(&mut bench, &mut receiving, &heard));
-            let revoked_is = |status: Option<Status>| {
-                let why = status.expect("it has ended").error.expect("an error");
-                assert_eq!(why.class(), ErrorClass::Revoked, "seed {seed}: {why}");
-            };
-            revoked_is(taken(&mut bench, 1, received));
-            let Vci { engine, methods, .. } = &mut bench.vcis[0];
-            for partition in [0, 2, 3] {
-                sending.ready(engine, methods, partition).unwrap();
-            }
-            revoked_is(taken(&mut bench, 0, sent));
-            let Vci { engine, methods, .. } = &mut bench.vcis[1];
-            let late = receiving.start(engine, methods).unwrap();
-            revoked_is(taken(&mut bench, 1, late));
-            for Vci { engine, .. } in &bench.vcis {
-                assert!(engine.requests.is_empty() && engine.matching.depths() == (0, 0), "seed {seed}");
-            }
-        }
-    }
-
-    /// Partition counts that divide each other and that do not, short and long partitions, ready in any order,
-    /// announced early and late, three starts each, into every second double.
-    #[test]
-    fn partitions_arrive_one_by_one_whatever_both_sides_count() {
-        let doubles = Datatype::vector(1, 1, 2, &Datatype::from(Named::Double)).unwrap();
-        let spread = Datatype::resized(&doubles, 0, 16).unwrap();
-        for seed in 1..=8u64 {
-            for (out, into, len) in
-                [(1, 1, 8), (8, 3, 24 * 40), (3, 8, 24 * 40), (5, 40, 4000), (4, 4, 80_000)]
-            {
-                let mut bench = Bench::new(seed, 2, ROUGH, &Config { eager_limit: 64, ..Config::default() });
-                let mut data = OwnedBuf::new(len);
-                let room = OwnedBuf::new(len * 2);
-                let whole = Segment::new(room.user_buf(), len as u64 / 8, &spread);
-                let (mut receiving, heard) = listening(&mut bench, whole.clone(), into);
-                let mut sending = sending(&mut bench, &data, out);
-                for round in 0..3u32 {
-                    data.sink()
-                        .copy_from(&(0..len).map(|i| (i as u32 * 7 + round) as u8).collect::<Vec<_>>());
-                    let sent = sending.start(&mut bench.vcis[0].engine).unwrap();
-                    let Vci { engine, methods, .. } = &mut bench.vcis[1];
-                    let received = receiving.start(engine, methods).unwrap();
-                    for n in 0..out {
-                        let number = (n * 7 + seed as u32) % out;
-                        let Vci { engine, methods, .. } = &mut bench.vcis[0];
-                        sending.ready(engine, methods, number).unwrap();
-                        let again = sending.ready(engine, methods, number).unwrap_err();
-                        assert_eq!(again.class(), ErrorClass::Arg);
-                        // What has been made ready arrives, without the rest.
-                        let reached = |receiving: &Receiving, bench: &Bench| {
-                            let requests = &bench.vcis[1].engine.requests;
-                            (0..into).filter(|own| receiving.has_arrived(requests, *own)).count() as u32
-                        };
-                        let covered = (0..into)
-                            .filter(|own| {
-                                let (from, to) = (own * out, (own + 1) * out);
-                                (0..out).all(|p| {
-                                    p * into >= to || (p + 1) * into <= from || sending.ready[p as usize]
-                                })
-                            })
-                            .count() as u32;
-                        let mut steps = 0;
-                        while reached(&receiving, &bench) < covered {
-                            step(&mut bench, &mut receiving, &heard);
-                            steps += 1;
-                            assert!(steps < 1_000_000, "seed {seed}: {out} to {into}");
-                        }
-                        assert_eq!(reached(&receiving, &bench), covered);
-                    }
-                    let status = loop {
-                        if let Some(status) = taken(&mut bench, 1, received) {
-                            break status;
-                        }
-                        step(&mut bench, &mut receiving, &heard);
-                    };
-                    assert_eq!((status.source, status.tag, status.bytes), (0, 7, len as u64));
-                    assert!(status.error.is_none(), "{status:?}");
-                    while taken(&mut bench, 0, sent).is_none() {
-                        step(&mut bench, &mut receiving, &heard);
-                    }
-                    assert!(sending.may_be_ready(&bench.vcis[0].engine.requests, 0).is_err());
-                    let mut got = OwnedBuf::new(len);
-                    whole.clone().pack(got.sink());
-                    assert_eq!(got.source().to_vec(), data.source().to_vec(), "seed {seed}: {out} to {into}");
-                }
-                assert!(bench.vcis.iter().all(|vci| vci.engine.requests.is_empty()), "seed {seed}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_longer_message_is_cut_and_a_forged_announcement_fails() {
-        let mut bench = Bench::new(1, 2, ROUGH, &Config::default());
-        let (data, room) = (OwnedBuf::new(40), OwnedBuf::new(30));
-        let whole = Segment::contiguous(room.user_buf(), 30);
-        let (mut receiving, heard) = listening(&mut bench, whole.clone(), 3);
-        let mut sending = sending(&mut bench, &data, 4);
-        sending.start(&mut bench.vcis[0].engine).unwrap();
-        let Vci { engine, methods, .. } = &mut bench.vcis[0];
-        (0..4).for_each(|n| sending.ready(engine, methods, n).unwrap());
-        let Vci { engine, methods, .. } = &mut bench.vcis[1];
-        let received = receiving.start(engine, methods).unwrap();
-        let status = loop {
-            step(&mut bench, &mut receiving, &heard);
-            if let Some(status) = taken(&mut bench, 1, received) {
-                break status;
-            }
-        };
-        let error = status.error.unwrap();
-        assert_eq!(error.class(), ErrorClass::Truncate);
-        assert_eq!(error.to_string(), "the message has 40 bytes, the receive buffer has room for 30");
-
-        for words in [[1, 1, 1], [12 | 1 << 48, 1, 1], [12, 1 << 31, 1], [12, 3, u64::MAX]] {
-            let (mut forged, _) = listening(&mut bench, whole.clone(), 3);
-            let mut memory = OwnedBuf::new(Announcement::LEN);
-            memory.sink().copy_from(words.map(u64::to_le_bytes).as_flattened());
-            forged.heard = Arc::new(memory);
-            let Vci { engine, methods, .. } = &mut bench.vcis[1];
-            let whole = forged.start(engine, methods).unwrap();
-            forged.announced(engine, methods, &Status { bytes: 24, ..Status::EMPTY });
-            let Some(status) = taken(&mut bench, 1, whole) else { panic!("{words:?} is believed") };
-            assert_eq!(status.error.unwrap().class(), ErrorClass::Intern);
-        }
-    }
-}
+#[path = "partitioned_tests.rs"]
+mod tests;

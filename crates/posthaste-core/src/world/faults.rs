@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
 
 use crate::agreement::Decision;
-use crate::comm::Comm;
+use crate::comm::{Comm, without_context};
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
-use crate::ids::RequestId;
+use crate::ids::{ContextId, RequestId};
 use crate::progress::Vci;
 use crate::pt2pt::agreed::{self, Purpose};
 use crate::pt2pt::{action, loss, recv, revoked};
@@ -146,9 +146,10 @@ impl World {
     /// Begins to make a communicator of the members that are left, which all of them have to call.
     ///
     /// # Errors
-    /// No context can be allocated; a full table of requests.
+    /// A full table of requests. That no context can be allocated is an error at the end, at all members.
     pub fn start_shrink(&self, comm: &Comm) -> Result<(RequestId, Shrinking)> {
-        let proposal = self.allocate_context_from(comm)?.words();
+        let proposal =
+            self.allocate_context_from(comm).map_or_else(|why| without_context(&why), ContextId::words);
         let decision = Arc::new(OnceLock::new());
         let id = self.contribute(comm, 0, proposal, Purpose::Whole(decision.clone()))?;
         Ok((id, Shrinking(decision)))

@@ -1,7 +1,7 @@
 //! Partitioned operations, with elements that are theirs. MPI-5.0 chapter 4.
 //!
 //! What must stay true: nobody changes a partition that has been made ready, nor looks at one that has not arrived, until the operation
-//! is completed; the memory of an operation that is dropped while it is active stays for good.
+//! is completed; the memory of an operation that is dropped while it is active stays for good, and its channel until the start ends.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +13,10 @@ use crate::buffer::{Elements, Equivalence};
 use crate::comm::Comm;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{RequestId, TAG_UB};
+use crate::method::Methods;
 use crate::progress::Vci;
-use crate::pt2pt::partitioned::{Parts, Receiving, Sending};
+use crate::pt2pt::Engine;
+use crate::pt2pt::partitioned::{Parts, Receiving, Sending, forget_after};
 use crate::request::Status;
 
 /// What both ends have.
@@ -282,6 +284,39 @@ impl<'w, T: Equivalence> End<'w, T> {
         }
         Ok(status)
     }
+
+    /// Is done when the last start has ended; at once if that is so.
+    fn at_the_end(&self, done: impl FnOnce(&mut Engine, &mut Methods) + Send + 'static) {
+        if std::thread::panicking() {
+            // The job ends with this rank, and perhaps in the middle of a step.
+            return;
+        }
+        let mut vci = self.world.vci_of(&self.comm);
+        let Vci { engine, methods, .. } = &mut *vci;
+        let Some(active) = self.active else { return done(engine, methods) };
+        let (runtime, home) = (Arc::downgrade(&self.world.runtime), self.comm.context().vci());
+        let handler = move |_, _: &Status| {
+            let Some(runtime) = runtime.upgrade() else { return };
+            let mut vci = runtime.enter(home);
+            let Vci { engine, methods, .. } = &mut *vci;
+            done(engine, methods);
+        };
+        forget_after(engine, active, Box::new(handler));
+    }
+}
+
+impl<T: Equivalence> Drop for PartitionedSend<'_, T> {
+    fn drop(&mut self) {
+        let channel = self.sending.channel();
+        self.end.at_the_end(move |engine, _| engine.contexts.forget(channel));
+    }
+}
+
+impl<T: Equivalence> Drop for PartitionedReceive<'_, T> {
+    fn drop(&mut self) {
+        let receiving = Arc::clone(&self.receiving);
+        self.end.at_the_end(move |engine, methods| locked(&receiving).forget(engine, methods));
+    }
 }
 
 impl<T: Equivalence> Drop for End<'_, T> {
@@ -290,5 +325,72 @@ impl<T: Equivalence> Drop for End<'_, T> {
             // Partitions that are not ready, or never come, would be waited for in vain.
             self.elements.leak();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{Calls, Engines};
+
+    /// A job of one process, which has both ends of each channel.
+    fn alone() -> World {
+        Engines::open(false, &mut None).expect("an engine").world(Calls::C)
+    }
+
+    fn ends(world: &World) -> (PartitionedSend<'_, u32>, PartitionedReceive<'_, u32>) {
+        let receive = PartitionedReceive::new(world, world.own(), (2, 3), 0, 7).expect("right arguments");
+        (PartitionedSend::new(world, world.own(), (2, 3), 0, 7).expect("right arguments"), receive)
+    }
+
+    /// Until no request is left.
+    fn go_on(world: &World) {
+        for _ in 0..1000 {
+            world.step_in(world.own());
+            if world.vci_of(world.own()).engine.requests.is_empty() {
+                return;
+            }
+        }
+        panic!("requests do not end");
+    }
+
+    #[test]
+    fn ten_thousand_operations_leave_nothing_behind() {
+        let world = alone();
+        let sizes = || world.vci_of(world.own()).engine.contexts.sizes();
+        let before = sizes();
+        for round in 0..10_000 {
+            let (mut send, mut receive) = ends(&world);
+            if round % 3 == 0 {
+                receive.start().unwrap();
+                send.start().unwrap();
+                (0..2).for_each(|partition| send.ready(partition).unwrap());
+                send.wait().unwrap();
+                drop(send);
+                receive.wait().unwrap();
+            } else if round % 3 == 1 {
+                drop(receive);
+                drop(send);
+            }
+            go_on(&world);
+        }
+        assert_eq!(sizes(), before);
+    }
+
+    #[test]
+    fn a_start_that_nobody_waits_for_ends_and_the_channel_is_known_so_long() {
+        let world = alone();
+        let known = |channel| world.vci_of(world.own()).engine.contexts.get(channel).is_some();
+        let (mut send, mut receive) = ends(&world);
+        let channel = send.sending.channel();
+        receive.start().unwrap();
+        drop(receive);
+        (0..100).for_each(|_| world.step_in(world.own()));
+        send.start().unwrap();
+        (0..2).for_each(|partition| send.ready(partition).unwrap());
+        drop(send);
+        assert!(known(channel));
+        go_on(&world);
+        assert!(!known(channel));
     }
 }

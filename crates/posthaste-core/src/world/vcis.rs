@@ -6,7 +6,6 @@
 //! another process has made up leads to no VCI that nobody has opened.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use posthaste_os::heap::Heap;
 use posthaste_os::node::Node;
@@ -95,7 +94,7 @@ impl World {
     pub fn allocate_context(&self) -> Result<ContextId> {
         self.next_context(|count| match self.common.vcis {
             1 => 0,
-            vcis => 1 + (count / ContextId::STEP) as usize % (vcis - 1),
+            vcis => 1 + (count / u64::from(ContextId::STEP)) as usize % (vcis - 1),
         })
     }
 
@@ -128,15 +127,14 @@ impl World {
         })
     }
 
-    fn next_context(&self, vci: impl FnOnce(u32) -> usize) -> Result<ContextId> {
-        let count = self.common.next_context.fetch_add(ContextId::STEP, Ordering::Relaxed);
+    fn next_context(&self, vci: impl FnOnce(u64) -> usize) -> Result<ContextId> {
+        let used_up = || Error::no_memory(format!("rank {} has used up its context ids", self.rank()));
+        let founder = &self.common.founder;
+        let count = founder.count().ok_or_else(used_up)?;
         let vci = vci(count);
         // Without memory for a VCI of its own the communicator goes through the one that all have.
         let vci = if self.common.node.reserve_vci(vci).is_ok() { vci } else { 0 };
-        ContextId::allocated(self.rank(), vci, count).ok_or_else(|| {
-            let allocated = count / ContextId::STEP;
-            Error::no_memory(format!("rank {} has allocated {allocated} context ids", self.rank()))
-        })
+        founder.context(vci, count).ok_or_else(used_up)
     }
 
     /// The communicator that a creation has made, once its schedule is over: from now on this process also looks after its

@@ -198,7 +198,9 @@ impl Shm {
 
     #[cold]
     fn call_all(&self) {
-        (0..self.node.ranks()).filter(|rank| *rank != self.me).for_each(|rank| self.doorbell.ring_for_room(rank));
+        (0..self.node.ranks())
+            .filter(|rank| *rank != self.me)
+            .for_each(|rank| self.doorbell.ring_for_room(rank));
     }
 
     /// The beginning of a message of `from` through a bounce buffer, and the buffer if it is borrowed for this message only;
