@@ -17,6 +17,9 @@ program environment
   HANDLE(MPI_Info) :: info
   integer :: pair(2)
   double precision :: twelve(12)
+#if !defined(MPIF)
+  complex(kind(1d0)) :: points(2, 3)
+#endif
 
   call MPI_Initialized(flag, ierror)
   OK(ierror)
@@ -65,6 +68,10 @@ program environment
   call MPI_Sizeof(twelve, small, ierror)
   CHECK(small == 8)
   call MPI_Sizeof(version, small, ierror)
+  CHECK(small == 4)
+  call MPI_Sizeof(points, small, ierror)
+  CHECK(small == 16)
+  call MPI_Sizeof(flag, small, ierror)
   CHECK(small == 4)
 #endif
   call MPI_Pcontrol(1)

@@ -15,10 +15,12 @@ static MPI_Comm comm = MPI_COMM_NULL, child = MPI_COMM_NULL;
 static MPI_Win win = MPI_WIN_NULL;
 static MPI_Datatype pair = MPI_DATATYPE_NULL;
 static MPI_Op op = MPI_OP_NULL;
-static MPI_Errhandler on_comm, on_win;
-static int comm_key, type_key, poke_key, finalize_key, window_memory;
+static MPI_Session session = MPI_SESSION_NULL;
+static MPI_Errhandler on_comm, on_win, on_session;
+static int comm_key, type_key, win_key, poke_key, finalize_key, window_memory;
 static int value, poked;
-static int reductions, copies, deletes, type_copies, type_deletes, comm_errors, win_errors, queries, frees, handled, deleted_at_end;
+static int reductions, copies, deletes, type_copies, type_deletes, win_deletes, comm_errors, win_errors, session_errors, queries, frees;
+static int handled, deleted_at_end;
 
 /* From within a callback, but only one deep: the other face's callbacks call this one. */
 static void nested(void)
@@ -84,6 +86,15 @@ static int type_delete(MPI_Datatype old, int key, void *in, void *extra)
     return MPI_SUCCESS;
 }
 
+static int win_delete(MPI_Win old, int key, void *in, void *extra)
+{
+    CHECK(old == win && extra == &win_deletes && in == &value, FACE ": another window, or other addresses");
+    EQUAL(key, win_key);
+    win_deletes++;
+    nested();
+    return MPI_SUCCESS;
+}
+
 /* An attribute of `poke`. */
 static int poke_delete(MPI_Comm old, int key, void *in, void *extra)
 {
@@ -120,6 +131,16 @@ static void win_error(MPI_Win *where, int *code, ...)
     OK(MPI_Error_class(*code, &class));
     EQUAL(class, MPI_ERR_RANK);
     win_errors++;
+    nested();
+}
+
+static void session_error(MPI_Session *where, int *code, ...)
+{
+    int class;
+    CHECK(*where == session, FACE ": another session");
+    OK(MPI_Error_class(*code, &class));
+    EQUAL(class, MPI_ERR_ARG);
+    session_errors++;
     nested();
 }
 
@@ -187,7 +208,9 @@ static void make(void)
     OK(MPI_Type_create_keyval(type_copy, type_delete, &type_key, &type_copies));
     OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, poke_delete, &poke_key, &poked));
     OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize_delete, &finalize_key, NULL));
+    OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, win_delete, &win_key, &win_deletes));
     OK(MPI_Comm_set_attr(comm, comm_key, &value));
+    OK(MPI_Win_set_attr(win, win_key, &value));
     OK(MPI_Type_set_attr(pair, type_key, &value));
     OK(MPI_Comm_set_attr(MPI_COMM_SELF, finalize_key, &value));
     OK(MPI_Grequest_start(query, free_it, cancel_it, &queries, &general));
@@ -271,6 +294,15 @@ static void fire(void)
     EQUAL(class, MPI_ERR_RANK);
     EQUAL(win_errors, 1);
     OK(MPI_Win_fence(0, win));
+    char name[MPI_MAX_INFO_VAL];
+    int length = (int)sizeof name;
+    OK(MPI_Session_create_errhandler(session_error, &on_session));
+    OK(MPI_Session_init(MPI_INFO_NULL, on_session, &session));
+    OK(MPI_Error_class(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, -1, &length, name), &class));
+    EQUAL(class, MPI_ERR_ARG);
+    EQUAL(session_errors, 1);
+    OK(MPI_Session_finalize(&session));
+    OK(MPI_Errhandler_free(&on_session));
     poke(); /* what the other face has not completed in its turn */
     OK(MPI_Wait(&general, &status));
     EQUAL(queries, 1);
@@ -284,6 +316,7 @@ static void fire(void)
 static void end(void)
 {
     OK(MPI_Win_free(&win));
+    EQUAL(win_deletes, 1);
     OK(MPI_Errhandler_free(&on_win));
     OK(MPI_Errhandler_free(&on_comm));
     OK(MPI_Op_free(&op));

@@ -99,12 +99,13 @@ pub(crate) fn run(project: &Project, prefix: &Path) -> Fallible {
         "installed under {}: bin/mpiexec, bin/mpicc, bin/mpicxx, bin/mpifort, lib/libmpi_abi.so.1, include/mpi.h",
         prefix.display()
     );
-    // Whoever installs may write here, and users may not: mpifort compiles the modules now. Without a Fortran compiler it does
-    // so when there is one.
-    if packages::present("gfortran") {
-        Job::new(prefix.join("bin/mpifort")).arg("-showme:compile").limit(120).succeed()?;
-    }
-    Ok(())
+    if packages::present("gfortran") { modules(&prefix) } else { Ok(()) }
+}
+
+/// Compiles the modules for Fortran: whoever installs may write here, and users may not. Without a Fortran compiler mpifort does so
+/// when there is one.
+pub(crate) fn modules(prefix: &Path) -> Fallible {
+    Job::new(prefix.join("bin/mpifort")).arg("-showme:compile").limit(120).succeed().map(drop)
 }
 
 /// What is installed, as options of cargo.

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use rustc_hash::FxBuildHasher;
 
@@ -148,14 +149,27 @@ pub struct Founder {
     rank: u32,
     /// Bits that the ranks of its job take.
     bits: u32,
-    next: AtomicU64,
+    next: Arc<AtomicU64>,
+}
+
+/// The next count of this process: it goes on when the engine is opened again, for processes of other jobs may know contexts of before.
+static NEXT: LazyLock<Arc<AtomicU64>> = LazyLock::new(first);
+
+fn first() -> Arc<AtomicU64> {
+    Arc::new(AtomicU64::new(ContextId::FIRST_COUNT.into()))
 }
 
 impl Founder {
-    /// Process `rank` of a job of so many.
+    /// This process, which has this rank in a job of so many.
     pub fn new(rank: u32, processes: u32) -> Self {
         let bits = processes.next_power_of_two().trailing_zeros();
-        Self { rank, bits, next: AtomicU64::new(ContextId::FIRST_COUNT.into()) }
+        Self { rank, bits, next: NEXT.clone() }
+    }
+
+    /// One of several in this process, with counts of its own.
+    #[cfg(test)]
+    pub(crate) fn apart(rank: u32, processes: u32) -> Self {
+        Self { next: first(), ..Self::new(rank, processes) }
     }
 
     /// Its next count; `None` when it has used them up, now and ever after.
@@ -258,7 +272,7 @@ mod tests {
     #[test]
     fn a_founder_that_has_used_up_its_counts_begins_no_second_time() {
         for (rank, processes) in [(0, 2), (3, 5), (999, 1000), (1 << 19, 1 << 20)] {
-            let founder = Founder::new(rank, processes);
+            let founder = Founder::apart(rank, processes);
             let end = 1 << (45 - founder.bits);
             founder.set(end - u64::from(ContextId::STEP));
             let last = founder.count().expect("the last one");
@@ -272,13 +286,19 @@ mod tests {
     }
 
     #[test]
+    fn an_engine_that_is_opened_again_uses_no_count_again() {
+        let first = Founder::new(0, 2).count().expect("a count");
+        assert!(Founder::new(0, 2).count().expect("a count") > first);
+    }
+
+    #[test]
     fn no_two_founders_allocate_the_same_context() {
         let mut seen =
             HashSet::from([ContextId::allocated(ContextId::NOBODY, 0, 12).expect("a small count").0]);
         let counts = [12, (1 << 25) - 4, 1 << 25, (1 << 25) + 12, 7 << 25, (1 << 42) + 16];
         let mut founded = 0;
         for rank in 0..5 {
-            let founder = Founder::new(rank, 5);
+            let founder = Founder::apart(rank, 5);
             let contexts = counts.iter().filter_map(|count| founder.context(3, *count));
             for context in contexts {
                 assert_eq!(context.vci(), 3);
@@ -288,7 +308,7 @@ mod tests {
             }
         }
         assert_eq!(founded, 5 * 5, "all but the last count, of which there are none");
-        let last = Founder::new(3, 4);
+        let last = Founder::apart(3, 4);
         assert!(last.context(0, (1 << 43) - 4).is_none() && last.context(0, (1 << 42) - 4).is_some());
     }
 

@@ -60,6 +60,9 @@ pub fn main() -> i32 {
 /// All that there is to say; `lookup` reads the environment.
 fn report(lookup: impl Fn(&str) -> Option<String>) -> String {
     let mut text = format!("posthaste {}, MPI 5.0, standard ABI 1.0\n", env!("CARGO_PKG_VERSION"));
+    let (architecture, system) = (std::env::consts::ARCH, std::env::consts::OS);
+    let optimised = if cfg!(debug_assertions) { "not optimised" } else { "optimised" };
+    let _ = writeln!(text, "built for {architecture} {system}, {optimised}");
     let read = Config::read(&lookup);
     if let Err(why) = &read {
         let _ = writeln!(text, "the settings cannot be used: {why}");

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Said, run, unique};
+use common::{Said, finish, mpiexec, run, unique};
 use posthaste_pmi::spawn::Part;
 use std::collections::HashSet;
 use std::fs;
@@ -44,6 +44,29 @@ fn ranks_are_where_each_launcher_would_put_them() {
         assert_eq!(said.sorted(), expected, "{options}");
     }
     fs::remove_file(file).unwrap();
+}
+
+/// As PBS and LSF name them: a line for each slot.
+#[test]
+fn hosts_are_those_that_a_batch_system_names() {
+    let file = std::env::temp_dir().join(format!("mpiexec-batch-{}", unique()));
+    fs::write(&file, "a\na\nb\nb\n").unwrap();
+    for variable in ["PBS_NODEFILE", "LSB_DJOB_HOSTFILE"] {
+        let mut command = mpiexec(&["-launcher", "fork", "-n", "4", "sh", "-c", WHERE]);
+        command.env(variable, &file);
+        let said = finish(command);
+        assert_eq!(said.code, 0, "{variable}: {}", said.err);
+        assert_eq!(said.sorted(), ["0: 0 of 2", "1: 1 of 2", "2: 0 of 2", "3: 1 of 2"], "{variable}");
+    }
+    fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_job_ends_when_the_time_of_the_variable_is_over() {
+    let mut command = mpiexec(&["-n", "1", "sleep", "50"]);
+    command.env("MPIEXEC_TIMEOUT", "1");
+    let said = finish(command);
+    assert_eq!(said.code, 124, "{}", said.err);
 }
 
 #[test]
@@ -133,4 +156,11 @@ fn ranks_are_bound_as_each_launcher_would_bind_them() {
     for two in ["-bind-to core:2", "--map-by slot:PE=2 --bind-to core", "--cpus-per-proc 2 --bind-to-core"] {
         assert_eq!(cpus(&format!("-n 1 {two}")), [[usable[0], usable[1]]], "{two}");
     }
+    // A rank with threads has as many CPUs.
+    let mut threads =
+        mpiexec(&["-n", "1", "--bind-to", "core", "grep", "Cpus_allowed_list", "/proc/self/status"]);
+    threads.env("OMP_NUM_THREADS", "2");
+    let said = finish(threads);
+    let list = said.out.split_whitespace().last().unwrap();
+    assert_eq!(posthaste_os::machine::cpu_list(list).unwrap(), [usable[0], usable[1]]);
 }

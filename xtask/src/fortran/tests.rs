@@ -41,6 +41,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Ok(folder) => Tests { project, mpi, folder },
         Err(complaint) => return tally.test("fortran", || Err(complaint)),
     };
+    tally.test("fortran: modules by mpifort, when it is installed", || tests.modules_at_install());
     tally.test("fortran: modules by mpifort, at its first call, for a prefix that can't be written", || {
         tests.modules()
     });
@@ -149,6 +150,23 @@ impl Tests<'_> {
         if missing.is_empty() { Ok(()) } else { Err(format!("not there: {}", missing.join(" "))) }
     }
 
+    /// A prefix whose modules are compiled when it is installed.
+    fn modules_at_install(&self) -> Fallible {
+        let prefix = self.folder.join("installed");
+        let _ = fs::remove_dir_all(&prefix);
+        install::copy_staged(self.project, &prefix)?;
+        install::modules(&prefix)?;
+        let folder = prefix.join("lib/fortran");
+        let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        let has_all =
+            |folder: &Path| ["mpi.mod", "mpi_f08.mod"].iter().all(|file| folder.join(file).exists());
+        if entries.flatten().any(|entry| has_all(&entry.path())) {
+            Ok(())
+        } else {
+            Err(format!("{}: no modules", folder.display()))
+        }
+    }
+
     fn build(&self, source: &Path, interface: &str) -> Fallible<PathBuf> {
         let name = format!("{}-{interface}", stem(source));
         let program = self.folder.join(&name);
@@ -199,6 +217,9 @@ impl Tests<'_> {
     fn others(&self, tally: &mut Tally) {
         tally.test("fortran: fixed form, two underscores, not position independent (mpif77)", || {
             self.alone("mpif77", "fixed_form.f", &["-fsecond-underscore", "-no-pie"], "fixed: right")
+        });
+        tally.test("fortran: two underscores with the module mpi", || {
+            self.alone("mpifort", "heat.F90", &["-fsecond-underscore", "-DMPI"], "heat: right")
         });
         tally.test("fortran: two underscores with mpi_f08", || {
             self.alone("mpifort", "underscores.f90", &["-fsecond-underscore"], "underscores: right")

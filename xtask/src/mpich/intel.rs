@@ -69,7 +69,7 @@ const THREADS: &[&str] =
     &["-thread_level", "multiple", "-check", "1", "-repeat", "5", "-count", "1,64,4096,65536"];
 
 /// As Intel builds them most do not look at what arrives: each has to begin every measurement and to end well.
-const BENCHMARKS: [Benchmark; 9] = [
+const BENCHMARKS: [Benchmark; 10] = [
     Benchmark { program: "IMB-MPI1", ranks: 2, measurements: ALL, options: SHORT },
     Benchmark { program: "IMB-MPI1", ranks: 4, measurements: ALL, options: SHORT },
     Benchmark { program: "IMB-NBC", ranks: 2, measurements: ALL, options: SHORT },
@@ -83,6 +83,7 @@ const BENCHMARKS: [Benchmark; 9] = [
         options: WITHOUT_PAUSE,
     },
     Benchmark { program: "IMB-P2P", ranks: 4, measurements: &["Stencil2D"], options: WITHOUT_PAUSE },
+    Benchmark { program: "IMB-P2P", ranks: 8, measurements: &["Stencil3D"], options: WITHOUT_PAUSE },
     Benchmark {
         program: "IMB-MT",
         ranks: 2,

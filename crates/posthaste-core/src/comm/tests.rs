@@ -27,7 +27,7 @@ impl Room {
         Self {
             bench: Bench::new(seed, n, ROUGH, &Config::default()),
             worlds: worlds.into_iter().map(Arc::new).collect(),
-            founders: (0..n).map(|rank| Founder::new(rank, n)).collect(),
+            founders: (0..n).map(|rank| Founder::apart(rank, n)).collect(),
         }
     }
 

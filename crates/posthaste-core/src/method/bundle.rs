@@ -35,7 +35,7 @@ use posthaste_os::socket::Set;
 
 use crate::config::Config;
 use crate::datatype::Segment;
-use crate::ids::{Peer, RequestId};
+use crate::ids::Peer;
 use crate::method::contract::{Counters, Method, Room};
 use crate::method::{Caps, Done, Event, GrantedSend, Load, OpenReceive, report};
 use crate::trace::{Counter, Counts};
@@ -250,7 +250,7 @@ impl Method for Bundle {
                 Event::PeerDown(peer, why) | Event::PeerGone(peer, why) => pairs.lose(at, peer, why, counts),
                 Event::Malformed(peer) => on(Event::Malformed(peer), counts),
                 // The link's own end of a part, which says nothing of the other side.
-                Event::Sent(_) => {}
+                Event::Sent(sender) => pairs.read(at, sender),
                 Event::Packet(..)
                 | Event::Arriving(..)
                 | Event::Arrived(..)
@@ -392,13 +392,13 @@ fn send_parts(
             if !pace.has_room(bytes) {
                 return busy; // it is worth waiting for
             }
-            let Outgoing { receiver, ref segment, .. } = pair.outgoing[at];
+            let Outgoing { receiver, sender, ref segment, .. } = pair.outgoing[at];
             let mut segment = segment.clone();
             let Some((from, until)) = pair.outgoing[at].take(link) else { break };
             segment.seek(from);
             pace.begin(until - from);
             sent[link] += until - from;
-            let (to, sender, granted) = (peer, RequestId::NONE, Granted::Fragments);
+            let (to, granted) = (peer, Granted::Fragments);
             links[link].send_granted(GrantedSend { to, receiver, sender, segment, until, granted });
             busy = true;
         }

@@ -155,10 +155,14 @@ impl Pair {
                 strands[link].pace.end(now, bytes);
             }
         });
+        self.end_outgoing(at, done);
+        true
+    }
+
+    fn end_outgoing(&mut self, at: usize, done: &mut VecDeque<Done>) {
         if self.outgoing[at].is_over() {
             done.push_back(Done::Sent(self.outgoing.remove(at).sender));
         }
-        true
     }
 }
 
@@ -277,6 +281,19 @@ impl Pairs {
         };
         if !is_known {
             counts.add(Counter::MalformedPackets, 1);
+        }
+    }
+
+    /// A link has read a part of a message.
+    pub(super) fn read(&mut self, link: usize, sender: RequestId) {
+        let Self { pairs, active, done, .. } = self;
+        for peer in active {
+            let Some(pair) = pairs.get_mut(*peer) else { continue };
+            let is_it = |outgoing: &Outgoing| outgoing.sender == sender;
+            if let Some(at) = pair.outgoing.iter().position(is_it) {
+                pair.outgoing[at].read(link);
+                return pair.end_outgoing(at, done);
+            }
         }
     }
 

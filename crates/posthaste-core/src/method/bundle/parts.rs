@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::MOST;
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 
@@ -71,6 +72,8 @@ pub(super) struct Outgoing {
     rest: VecDeque<(u64, u64)>,
     /// Ranges on links.
     parts: Vec<(usize, u64, u64)>,
+    /// How many parts each link has and may still read.
+    reading: [u32; MOST],
 }
 
 impl Outgoing {
@@ -87,7 +90,8 @@ impl Outgoing {
             len if len < limit => len,
             len => (len / (PARTS * links as u64)).clamp((limit / 4).clamp(1, PART), PART),
         };
-        Self { receiver, sender, segment, part, rest: VecDeque::from([(from, to)]), parts: Vec::new() }
+        let (rest, parts, reading) = (VecDeque::from([(from, to)]), Vec::new(), [0; MOST]);
+        Self { receiver, sender, segment, part, rest, parts, reading }
     }
 
     /// Bytes of the next part, if there is one.
@@ -103,7 +107,13 @@ impl Outgoing {
             self.rest.push_front((end, to));
         }
         self.parts.push((link, from, end));
+        self.reading[link] += 1;
         Some((from, end))
+    }
+
+    /// A link has read a part.
+    pub(super) fn read(&mut self, link: usize) {
+        self.reading[link] = self.reading[link].saturating_sub(1);
     }
 
     /// The receiver has this range; reports to `left` how many bytes of it each link had.
@@ -128,6 +138,7 @@ impl Outgoing {
     /// A link is lost: others take what it had. How many bytes that are.
     pub(super) fn lose(&mut self, link: usize) -> u64 {
         let mut lost = 0;
+        self.reading[link] = 0;
         for (_, from, to) in self.parts.extract_if(.., |(with, ..)| *with == link) {
             lost += to - from;
             self.rest.push_back((from, to));
@@ -135,9 +146,9 @@ impl Outgoing {
         lost
     }
 
-    /// Whether the receiver has everything.
+    /// Whether the receiver has everything, and no link reads anything: one may have what has come by another that is lost.
     pub(super) fn is_over(&self) -> bool {
-        self.rest.is_empty() && self.parts.is_empty()
+        self.rest.is_empty() && self.parts.is_empty() && self.reading == [0; MOST]
     }
 }
 
@@ -160,6 +171,22 @@ mod tests {
     use super::*;
     use crate::buffer::OwnedBuf;
     use proptest::prelude::*;
+
+    /// What one link has sent before it was lost is given to another one: the data stays until that has read it.
+    #[test]
+    fn a_message_is_over_when_no_link_reads_it() {
+        let data = OwnedBuf::new(100);
+        let segment = Segment::contiguous(data.user_buf(), 100);
+        let id = RequestId::NONE;
+        let mut outgoing = Outgoing::new(id, id, segment, 2, 1000);
+        assert_eq!(outgoing.take(0), Some((0, 100)));
+        assert_eq!(outgoing.lose(0), 100);
+        assert_eq!(outgoing.take(1), Some((0, 100)));
+        outgoing.placed(0, 100, |_, _| ());
+        assert!(!outgoing.is_over());
+        outgoing.read(1);
+        assert!(outgoing.is_over());
+    }
 
     proptest! {
         /// Against a list of all bytes.
@@ -207,6 +234,8 @@ mod tests {
                         let cut = to.min(from + n);
                         if cut < to {
                             with.push((cut, to));
+                        } else {
+                            out.read(link);
                         }
                         is_whole |= into.placed(from, cut);
                         let mut left = 0;
