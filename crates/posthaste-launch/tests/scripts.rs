@@ -84,9 +84,9 @@ fn ranks_get_the_variables_that_each_launcher_would_give() {
         ("--unset-env BEE* -x A=3", "3 "),
     ] {
         let words: Vec<&str> = options.split_whitespace().chain(["-n", "2", "/bin/sh", "-c"]).collect();
-        let mut command = common::mpiexec(&[&words[..], &["echo \"$A $BEEHIVE\""]].concat());
+        let mut command = mpiexec(&[&words[..], &["echo \"$A $BEEHIVE\""]].concat());
         command.env("BEEHIVE", "b").env_remove("A");
-        let said = common::finish(command);
+        let said = finish(command);
         assert_eq!((said.out, said.code), (format!("{expected}\n{expected}\n"), 0), "{options}");
     }
 }
