@@ -205,6 +205,10 @@ impl Method for Bundle {
         (may_leave && fits).then_some(Claim { bundle: self, to, len })
     }
 
+    fn attend(&mut self, to: Peer) {
+        self.want(to);
+    }
+
     fn throttle(&mut self, from: Peer, on: bool) {
         self.push(from, if on { Frame::Throttle } else { Frame::Resume }, Vec::new());
     }
@@ -249,6 +253,8 @@ impl Method for Bundle {
                 Event::Placed(receiver, from, to) => pairs.placed(receiver, from, to),
                 Event::PeerDown(peer, why) | Event::PeerGone(peer, why) => pairs.lose(at, peer, why, counts),
                 Event::Malformed(peer) => on(Event::Malformed(peer), counts),
+                // A link by itself says that the peer takes this process for lost.
+                Event::Packet(peer, packet @ Packet::Excluded) => on(Event::Packet(peer, packet), counts),
                 // The link's own end of a part, which says nothing of the other side.
                 Event::Sent(sender) => pairs.read(at, sender),
                 Event::Packet(..)
@@ -267,6 +273,9 @@ impl Method for Bundle {
         }
         for (link, peer, why) in pairs.given_up.drain(..) {
             links[link].give_up(peer, why);
+        }
+        for peer in std::mem::take(&mut pairs.callers) {
+            self.want(peer);
         }
         self.idle = if busy { 0 } else { self.idle.saturating_add(1) };
         if !self.pairs.active.is_empty() {

@@ -212,6 +212,10 @@ impl Fabric {
 
     #[cold]
     fn reach(&mut self, peer: Peer) -> Result<Link> {
+        if self.broken {
+            let text = format!("rank {} of the world: libfabric's endpoint is broken", peer.0);
+            return Err(Error::other(ErrorClass::ProcAborted, text));
+        }
         let card = self.book.card(peer)?;
         if card.provider != self.own.provider {
             let text = format!(
@@ -541,7 +545,10 @@ impl Method for Fabric {
                     slot: None,
                 });
             }
-            Some(link) if is_message && (link.throttled || !link.has_room()) => return None,
+            // What waits for the network has a buffer: a peer that does not look takes no more of them.
+            Some(link) if is_message && (link.throttled || !link.has_room() || !link.backlog.is_empty()) => {
+                return None;
+            }
             Some(_) => {}
             None => return None,
         }
@@ -551,6 +558,10 @@ impl Method for Fabric {
         }
         let slot = self.endpoint.claim()?;
         Some(Claim { _built: self.built, fabric: self, to, len, slot: Some(slot) })
+    }
+
+    fn attend(&mut self, to: Peer) {
+        self.wanted(to);
     }
 
     fn throttle(&mut self, from: Peer, on: bool) {
@@ -697,6 +708,10 @@ impl Method for Fabric {
 
     /// The network may be reading or writing for the peer: when it has ended that, the peer is reported.
     fn exclude(&mut self, peer: Peer) -> bool {
+        // It has to hear of it, also if nothing was ever sent there.
+        if !self.is_leaving {
+            self.wanted(peer);
+        }
         self.say_farewell(peer);
         self.shut(peer);
         self.is_moving(peer)

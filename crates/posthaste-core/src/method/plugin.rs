@@ -440,7 +440,8 @@ impl Method for Plugin {
     }
 
     fn exclude(&mut self, peer: Peer) -> bool {
-        if self.known(peer).is_some_and(|link| link.state == State::Up)
+        // It has to hear of it, also if nothing was ever sent there.
+        if self.wanted(peer).state == State::Up
             && let Some(claim) = self.claim(peer, 0, Load::Control)
         {
             claim.write(&Emit::excluded(), None);

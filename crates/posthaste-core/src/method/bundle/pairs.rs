@@ -75,6 +75,8 @@ pub(super) struct Pairs {
     pub(super) given_up: Vec<(usize, Peer, &'static str)>,
     pub(super) done: VecDeque<Done>,
     pub(super) lost: VecDeque<(Peer, Error)>,
+    /// Peers that have spoken first.
+    pub(super) callers: Vec<Peer>,
     me: Peer,
 }
 
@@ -125,7 +127,8 @@ impl Pair {
         }
         for (link, strand) in self.strands.iter_mut().enumerate().filter(|(_, strand)| strand.lost.is_none())
         {
-            if !strand.pace.is_busy() && !self.packets.is_on(link) {
+            let reads = self.outgoing.iter().any(|outgoing| outgoing.is_read_by(link));
+            if !strand.pace.is_busy() && !reads && !self.packets.is_on(link) {
                 strand.silent_since = None;
                 continue;
             }
@@ -178,6 +181,7 @@ impl Pairs {
             given_up: Vec::new(),
             done: VecDeque::new(),
             lost: VecDeque::new(),
+            callers: Vec::new(),
             me,
         }
     }
@@ -243,6 +247,11 @@ impl Pairs {
                     self.deliver(peer, frame, body[..].into(), now, counts, on);
                 }
             }
+        }
+        // Its end shows on all links, also on those that it does not use.
+        let pair = self.pair(peer);
+        if !pair.is_wanted && !pair.has_left && !self.callers.contains(&peer) {
+            self.callers.push(peer);
         }
         self.activate(peer);
     }
@@ -333,6 +342,16 @@ impl Pairs {
         for outgoing in &mut pair.outgoing {
             counts.add(Counter::ResentBytes, outgoing.lose(link));
         }
+        // It may have been the last that read data which had come by another one.
+        for over in self
+            .pairs
+            .get_mut(peer)
+            .into_iter()
+            .flat_map(|pair| pair.outgoing.extract_if(.., |out| out.is_over()))
+        {
+            self.done.push_back(Done::Sent(over.sender));
+        }
+        let pair = self.pair(peer);
         pair.strands[link].pace.forget();
         let sentence = why.to_string();
         pair.strands[link].lost = Some(why);

@@ -111,6 +111,11 @@ impl Outgoing {
         Some((from, end))
     }
 
+    /// Whether a link has a part that it has not read.
+    pub(super) fn is_read_by(&self, link: usize) -> bool {
+        self.reading[link] > 0
+    }
+
     /// A link has read a part.
     pub(super) fn read(&mut self, link: usize) {
         self.reading[link] = self.reading[link].saturating_sub(1);
