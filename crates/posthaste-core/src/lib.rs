@@ -22,6 +22,10 @@
 //! The rooms below stand in that order; a room uses only rooms before it (tested by `cargo xtask test`).
 #![deny(unsafe_code)]
 
+/// For macros, which may be used where `core` is something else.
+#[doc(hidden)]
+pub use ::core as core_crate;
+
 pub mod jobs;
 pub mod ids;
 pub mod named;

@@ -190,10 +190,10 @@ macro_rules! equivalence_of_fields {
                 let _: fn(Self) = |Self { $($field: _),* }| ();
                 &$crate::buffer::Shape::Record {
                     fields: &[$($crate::buffer::Field {
-                        offset: ::core::mem::offset_of!(Self, $field),
+                        offset: $crate::core_crate::mem::offset_of!(Self, $field),
                         shape: $crate::buffer::shape_of_field(|record: Self| record.$field),
                     }),*],
-                    size: ::core::mem::size_of::<Self>(),
+                    size: $crate::core_crate::mem::size_of::<Self>(),
                 }
             };
         }
@@ -206,7 +206,7 @@ macro_rules! equivalence_of_fields {
 macro_rules! without_braces {
     () => {};
     ({ $($body:tt)* } $($rest:tt)*) => {
-        ::core::compile_error!("parameters and bounds have no bodies");
+        $crate::core_crate::compile_error!("parameters and bounds have no bodies");
     };
     ($first:tt $($rest:tt)*) => {
         $crate::without_braces! { $($rest)* }

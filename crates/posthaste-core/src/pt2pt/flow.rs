@@ -389,6 +389,7 @@ pub(crate) fn found(engine: &mut Engine, from: Peer, found: Found) -> Option<Act
         throttled.nothing(about, found.place, requests, matching);
         return None;
     };
+    let mut is_probed = false;
     match about {
         About::All(_) => {
             throttled.next = throttled.next.max(found.place.saturating_add(1));
@@ -396,6 +397,7 @@ pub(crate) fn found(engine: &mut Engine, from: Peer, found: Found) -> Option<Act
                 let pattern = throttled.probes.swap_remove(at).pattern;
                 throttled.seen.push(Glimpse { pattern, sender, envelope });
                 engine.finished.ends += 1;
+                is_probed = true;
             }
         }
         About::Receive(id) => {
@@ -409,11 +411,19 @@ pub(crate) fn found(engine: &mut Engine, from: Peer, found: Found) -> Option<Act
             throttled.probes.retain(|probe| probe.pattern != pattern);
             throttled.seen.push(Glimpse { pattern, sender, envelope });
             engine.finished.ends += 1;
+            // Tasks look again, too.
+            engine.tell_listeners();
             return None;
         }
     }
-    let receiver = matching.take_posted(&envelope)?;
-    throttled.seen.clear();
+    let receiver = matching.take_posted(&envelope);
+    if receiver.is_some() {
+        throttled.seen.clear();
+    }
+    if is_probed {
+        engine.tell_listeners();
+    }
+    let receiver = receiver?;
     engine.counts.add(Counter::Sought, 1);
     let nothing = Asked { sender, offer: Offer::Nothing, first: (&[][..]).into() };
     rendezvous::matched(engine, from, &envelope, nothing, receiver)

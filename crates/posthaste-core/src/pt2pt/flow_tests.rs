@@ -1,8 +1,14 @@
 //! When a receiver says that it does not receive, by the clock of the simulated network.
 
+use std::task::Waker;
+
 use super::PATIENCE;
 use crate::buffer::OwnedBuf;
 use crate::config::Config;
+use crate::ids::ContextId;
+use crate::progress::Vci;
+use crate::pt2pt::matching::Pattern;
+use crate::pt2pt::probe;
 use crate::request::complete;
 use crate::testing::{Bench, CALM};
 
@@ -89,4 +95,28 @@ fn one_that_receives_now_and_then_has_time_again() {
     receive(&mut bench, MESSAGES / 10, &data);
     pass(&mut bench, PATIENCE.as_millis() - 1);
     assert!(!has_reported(&bench));
+}
+
+/// A task that waits for a message which its sender holds back.
+#[test]
+fn a_task_hears_of_a_message_that_is_held_back() {
+    let (mut bench, data) = flooded();
+    bench.send(0, 1, 6, &data, false);
+    let pattern = Pattern { context: ContextId::WORLD, source: 0, tag: 6 };
+    let Vci { engine, methods, .. } = &mut bench.vcis[1];
+    assert!(probe::take(engine, methods, &pattern).is_none());
+    engine.listeners.listen(None, Waker::noop());
+    let is_told = |bench: &Bench| {
+        let due = &bench.vcis[1].engine.finished.handlers;
+        due.iter().any(|due| matches!(due, complete::Due::Wake(_)))
+    };
+    for _ in 0..10_000 {
+        bench.vcis.iter_mut().for_each(|vci| _ = vci.progress());
+        if is_told(&bench) {
+            break;
+        }
+    }
+    assert!(is_told(&bench));
+    let Vci { engine, methods, .. } = &mut bench.vcis[1];
+    assert!(probe::take(engine, methods, &pattern).is_some());
 }

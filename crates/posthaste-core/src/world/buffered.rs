@@ -19,6 +19,8 @@ pub struct Buffered {
     messages: RefCell<Vec<(RequestId, OwnedBuf)>>,
     /// `None`: as many as there are.
     limit: Cell<Option<usize>>,
+    /// What went wrong with the first of those that have left and failed.
+    failed: RefCell<Option<Error>>,
 }
 
 impl Buffered {
@@ -49,7 +51,7 @@ impl Buffered {
     /// # Errors
     /// What went wrong with the first of those that failed.
     pub fn flush(&self, world: &World) -> Result<()> {
-        let mut result = Ok(());
+        let mut result = self.failed.take().map_or(Ok(()), Err);
         for (id, memory) in self.messages.take() {
             let sent = super::scope::to_the_end(|| world.wait(id).and_then(outcome));
             drop(memory);
@@ -96,12 +98,18 @@ impl Buffered {
         })
     }
 
-    /// Forgets the messages that have left.
+    /// Forgets the messages that have left, but not what went wrong with the first of those that failed.
     fn reap(&self, world: &World) {
-        let is_under_way = |(id, _): &(RequestId, OwnedBuf)| {
-            take_if_complete(&mut world.vci_with(id.slot as usize), *id).is_none()
+        let mut failed = self.failed.take();
+        let mut is_under_way = |(id, _): &(RequestId, OwnedBuf)| {
+            let Some(over) = take_if_complete(&mut world.vci_with(id.slot as usize), *id) else {
+                return true;
+            };
+            failed = failed.take().or(over.and_then(outcome).err());
+            false
         };
-        self.messages.borrow_mut().retain(is_under_way);
+        self.messages.borrow_mut().retain(&mut is_under_way);
+        self.failed.replace(failed);
     }
 }
 

@@ -388,3 +388,34 @@ impl Pairs {
         self.lost.push_back((peer, Error::other(last.class(), text)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::OwnedBuf;
+    use crate::datatype::Segment;
+    use crate::error::ErrorClass;
+
+    /// Its data has come by a link that is lost, another one had begun with it, and is lost, too; a third one stands.
+    #[test]
+    fn a_message_ends_with_the_link_that_was_the_last_to_read_it() {
+        let peer = Peer(1);
+        let mut pairs = Pairs::new(Peer(0), vec![String::new(); 3]);
+        let mut counts = Counts::default();
+        let why = || Error::other(ErrorClass::Other, "cut");
+        let data = OwnedBuf::new(100);
+        let id = RequestId { slot: 1, generation: 1 };
+        let segment = Segment::contiguous(data.user_buf(), 100);
+        pairs.pair(peer).outgoing.push(Outgoing::new(id, id, segment, 3, 1000));
+        pairs.activate(peer);
+        assert!(pairs.pair(peer).outgoing[0].take(0).is_some());
+        pairs.lose(0, peer, why(), &mut counts);
+        assert!(pairs.pair(peer).outgoing[0].take(1).is_some());
+        let placed = Placed { receiver: id, from: 0, to: 100 };
+        let mut done = VecDeque::new();
+        assert!(pairs.pair(peer).placed(placed, Duration::ZERO, &mut done) && done.is_empty());
+        pairs.lose(1, peer, why(), &mut counts);
+        assert!(matches!(pairs.done.pop_front(), Some(Done::Sent(sender)) if sender == id));
+        assert!(pairs.pair(peer).outgoing.is_empty());
+    }
+}
