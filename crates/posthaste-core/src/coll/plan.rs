@@ -618,10 +618,11 @@ pub(super) fn recycle(plan: Box<Plan>, failed: bool) {
 }
 
 fn take_apart(mut plan: Box<Plan>) {
+    // What the program has put into an operation may plan something when it is dropped.
+    drop(plan.reduction.take());
     with_spare(|spare| {
         plan.steps.clear();
         plan.call = None;
-        plan.reduction = None;
         plan.outcome = None;
         plan.boards.clear();
         plan.absent.clear();

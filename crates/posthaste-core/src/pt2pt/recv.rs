@@ -6,6 +6,7 @@
 //! MPI-5.0 §3.2.4, §3.8.4; for the receives that go on, the proposals of the MPI forum's fault tolerance working group.
 
 use std::ops::ControlFlow;
+use std::task::Waker;
 
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, Result};
@@ -276,14 +277,14 @@ pub fn cancel(engine: &mut Engine, id: RequestId) -> bool {
     true
 }
 
-/// Lets a request go without asking for its end (MPI-5.0 §3.7.3, MPI_Request_free).
-pub fn detach(engine: &mut Engine, id: RequestId) {
+/// Lets a request go without asking for its end (MPI-5.0 §3.7.3, MPI_Request_free). The waker of a task that has waited for it is not
+/// to be dropped here.
+pub fn detach(engine: &mut Engine, id: RequestId) -> Option<Waker> {
     finish(engine, id);
-    let Some(request) = engine.requests.get_mut(id) else { return };
+    let request = engine.requests.get_mut(id)?;
     if complete::is_complete(request) || matches!(request.state, State::Inactive) {
         engine.requests.remove(id);
-    } else {
-        // Of a binding without tasks: at most the waker of an event loop, which keeps none.
-        drop(complete::forget(&mut engine.requests, &mut engine.finished, id));
+        return None;
     }
+    complete::forget(&mut engine.requests, &mut engine.finished, id)
 }

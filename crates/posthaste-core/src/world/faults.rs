@@ -76,7 +76,9 @@ impl Deciding<'_> {
 impl Drop for Deciding<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            recv::detach(&mut self.world.vci_with(id.slot as usize).engine, id);
+            let waker = recv::detach(&mut self.world.vci_with(id.slot as usize).engine, id);
+            // Behind the lock: it may call anything.
+            drop(waker);
         }
     }
 }
