@@ -54,7 +54,7 @@ pub struct Doorbell {
 
 /// What a sleeper finds ready when it wakes up.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Found {
+pub struct Woken {
     /// A descriptor, the pipe in which others ring among them.
     pub anything: bool,
     /// Something in the sets of [`Doorbell::watch_too`].
@@ -253,7 +253,7 @@ impl Doorbell {
 
     /// Sleeps until somebody rings, a descriptor is ready, or the time is over; the caller then calls
     /// [`Doorbell::stay_awake`].
-    pub fn sleep(&self, ticket: u32, limit: Duration) -> Found {
+    pub fn sleep(&self, ticket: u32, limit: Duration) -> Woken {
         // Without a barrier in the senders a ring can be missed, so the sleep is short.
         let limit = if self.fenced { limit.min(SHORT) } else { limit };
         #[cfg(not(loom))]
@@ -263,7 +263,7 @@ impl Doorbell {
             return watch.sleep(if unheard { limit.min(SHORT) } else { limit });
         }
         futex_wait(&self.node, self.me, ticket, limit);
-        Found::default()
+        Woken::default()
     }
 
     /// Whether a sleeper would find a descriptor ready.
@@ -288,7 +288,7 @@ impl Doorbell {
 
 #[cfg(not(loom))]
 impl Watch {
-    fn sleep(&self, limit: Duration) -> Found {
+    fn sleep(&self, limit: Duration) -> Woken {
         let mut ready = Vec::new();
         self.set.wait(limit, &mut ready);
         // The others are still ready when their owner looks.
@@ -296,7 +296,7 @@ impl Watch {
             self.pipe.drain();
         }
         let others = ready.iter().any(|Ready { token, .. }| *token == OTHERS);
-        Found { anything: !ready.is_empty(), others }
+        Woken { anything: !ready.is_empty(), others }
     }
 
     fn is_ready(&self) -> bool {

@@ -9,6 +9,7 @@ use posthaste_core::error::{Error, ErrorClass, Result};
 use crate::abi::constants::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE};
 use crate::abi::pointer::{In, Number, Plain};
 use crate::abi::types::MPI_Datatype;
+use crate::layer::arguments::NULL_PAGE;
 use crate::layer::library::library;
 use crate::object::datatype::committed;
 use crate::object::memory::{array, base, count as checked_count};
@@ -90,14 +91,11 @@ fn type_of_block(handle: MPI_Datatype, count: u64) -> Result<Datatype> {
     committed("datatypes", if is_nothing { MPI_BYTE } else { handle })
 }
 
-/// The first addresses of a process, where no data can lie.
-const NULL_PAGE: usize = 4096;
-
 /// Where a block begins, for checks only. `MPI_BOTTOM` and an absolute displacement are an address; NULL and an offset are
 /// NULL.
 fn block_at(buf: *const c_void, displacement: i64) -> *const c_void {
     let at = buf.wrapping_byte_offset(displacement as isize);
-    if at.addr() < NULL_PAGE { std::ptr::null() } else { at }
+    if NULL_PAGE.contains(&(at.addr() as i64)) { std::ptr::null() } else { at }
 }
 
 /// What `resolve` makes of a buffer; `None` for `MPI_IN_PLACE`.

@@ -19,7 +19,7 @@ pub(crate) enum Address {
 }
 
 /// Addresses where no data can lie. NULL is right for types with absolute addresses (`MPI_BOTTOM`) only.
-const NULL_PAGE: Range<i64> = 0..4096;
+pub(crate) const NULL_PAGE: Range<i64> = 0..4096;
 
 /// Checks that an array of `count` elements can lie at such an address.
 #[inline(never)]

@@ -346,16 +346,18 @@ impl Method for Tcp {
 
     #[inline]
     fn claim(&mut self, to: Peer, len: usize, load: Load) -> Option<Claim<'_>> {
+        if load == Load::Message && self.has_to_look() {
+            return None;
+        }
         let way = self.wanted(to);
         match way.state {
             State::Down if load == Load::Message => return None,
             State::Down => {}
             _ if way.pairing.is_open() => return None,
             _ => {
-                if load == Load::Message && (way.throttled || self.has_to_look()) {
+                if way.throttled && load == Load::Message {
                     return None;
                 }
-                let way = self.way(to);
                 if !way.out.has_room(len) {
                     self.flush(to);
                     if !self.way(to).out.has_room(len) {
@@ -403,11 +405,12 @@ impl Method for Tcp {
         sender: RequestId,
         segment: Segment,
     ) -> std::result::Result<bool, Segment> {
+        let has_to_look = self.has_to_look();
         let way = self.wanted(to);
-        if way.throttled || way.pairing.is_open() || matches!(way.state, State::Down) || self.has_to_look() {
+        if way.throttled || way.pairing.is_open() || matches!(way.state, State::Down) || has_to_look {
             return Err(segment);
         }
-        self.way(to).out.push_in_place(emit, sender, segment)?;
+        way.out.push_in_place(emit, sender, segment)?;
         self.unlooked += 1;
         self.flush(to);
         let is_sent = |done: &Done| matches!(done, Done::Sent(id) if *id == sender);
@@ -520,13 +523,12 @@ impl Claim<'_> {
     pub(super) fn write_with(self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
         let Self { tcp, to, len, .. } = self;
         let round = tcp.round;
+        tcp.unlooked += 1;
         let way = tcp.way(to);
         if matches!(way.state, State::Down) {
             return;
         }
         way.out.push(emit, len, data);
-        tcp.unlooked += 1;
-        let way = tcp.way(to);
         if way.wrote.0 != round {
             way.wrote = (round, 0);
         }

@@ -141,10 +141,10 @@ impl Waiting {
         let nap = if looks { nap.min(self.settle_others(at, idler)) } else { nap };
         match asleep.ticket {
             Some(ticket) => {
-                let found = self.runtime.doorbell.sleep(ticket, nap);
-                idler.roused = found.anything;
+                let woken = self.runtime.doorbell.sleep(ticket, nap);
+                idler.roused = woken.anything;
                 // What is ready there concerns a thread that waits for it, which may be parked.
-                if found.others {
+                if woken.others {
                     self.runtime.tell_the_curious();
                 }
             }
