@@ -29,7 +29,7 @@ use crate::{
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project, files, stem},
-    tally::Tally,
+    tally::{Tally, show},
 };
 
 const OPTIONS: [&str; 6] = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror"];
@@ -39,7 +39,10 @@ pub(crate) const BY_ITSELF: [&str; 1] = ["coll_switches"];
 
 /// The plug-in in `examples`, and tests that are run over it.
 const PLUGIN: &str = "libposthaste_unix.so";
-/// Tests that are run over TCP and libfabric side by side.
+/// The networks beside TCP alone that the tests run over, or their samples.
+const NETWORKS: [Over; 3] = [Over::Fabric, Over::Hosts, Over::Links];
+
+/// Tests that are run over TCP and libfabric side by side, and over each of [`NETWORKS`].
 const BY_BOTH: [&str; 16] = [
     "ring",
     "modes",
@@ -237,40 +240,55 @@ pub(crate) fn run_some(project: &Project, mpi: &Mpi, names: &[&str], tally: &mut
     }
 }
 
-/// The C tests once more over other methods than shared memory.
-pub(crate) fn over_methods(project: &Project, mpi: &Mpi, tally: &mut Tally) -> Fallible {
+/// The C tests once more over other methods than shared memory: all over TCP, and each over one more network, or, `deep`, over
+/// each of them.
+pub(crate) fn over_methods(project: &Project, mpi: &Mpi, deep: bool, tally: &mut Tally) -> Fallible {
     run(project, mpi, "", Over::Tcp, tally)?;
-    match Over::Fabric.can_be_used(project) {
-        Ok(()) => run_those(project, mpi, depends_on_network, Over::Fabric, tally)?,
-        Err(why) => {
-            tally.not_run(files(&project.root.join("tests/c"), "c").len(), format!("c over libfabric: {why}"))
+    for over in NETWORKS {
+        let comes_by_it = |name: &str| match over {
+            Over::Hosts => !BY_ONE_LINK.contains(&name),
+            _ => !BY_ONE_NETWORK.iter().any(|begin| name.starts_with(begin)),
+        };
+        let wanted = |name: &str| comes_by_it(name) && (deep || is_sample(name, over));
+        match over.can_be_used(project) {
+            Ok(()) => run_those(project, mpi, wanted, over, tally)?,
+            Err(why) => {
+                let count = files(&project.root.join("tests/c"), "c")
+                    .iter()
+                    .filter(|file| wanted(&stem(file)))
+                    .count();
+                tally.not_run(count, format!("c over {}: {why}", over.name()))
+            }
         }
     }
-    run_those(project, mpi, |name| !BY_ONE_LINK.contains(&name), Over::Hosts, tally)?;
-    run_those(project, mpi, depends_on_network, Over::Links, tally)?;
+    if !deep {
+        let ways = NETWORKS.map(Over::name).join(", ");
+        show(&format!(
+            "      each over all of {ways}, in five minutes more: cargo xtask test --deep --only methods"
+        ));
+    }
     if Over::Both.can_be_used(project).is_ok() {
-        for filter in BY_BOTH {
-            run(project, mpi, filter, Over::Both, tally)?;
-        }
+        run_those(project, mpi, |name| is_of(&BY_BOTH, name), Over::Both, tally)?;
     }
-    for filter in IN_VCIS {
-        run(project, mpi, filter, Over::Vcis, tally)?;
-    }
+    run_those(project, mpi, |name| is_of(&IN_VCIS, name), Over::Vcis, tally)?;
     for over in [Over::OwnBuffers, Over::Streaming] {
-        for filter in BY_COPIES {
-            run(project, mpi, filter, over, tally)?;
-        }
+        run_those(project, mpi, |name| is_of(&BY_COPIES, name), over, tally)?;
     }
     run_those(project, mpi, |name| BY_DEVICE.contains(&name), Over::Device, tally)?;
     // Enough to see that it works under mpiexec: the engine's suite goes through all of it.
-    for filter in BY_PLUGIN {
-        run(project, mpi, filter, Over::Plugin, tally)?;
-    }
-    Ok(())
+    run_those(project, mpi, |name| is_of(&BY_PLUGIN, name), Over::Plugin, tally)
 }
 
-fn depends_on_network(name: &str) -> bool {
-    !BY_ONE_NETWORK.iter().any(|begin| name.starts_with(begin))
+/// Whether a part of its name is in the list. What becomes of data in each kind of number depends on no method.
+fn is_of(list: &[&str], name: &str) -> bool {
+    list.iter().any(|part| name.contains(part)) && !name.starts_with("win_counters_kinds")
+}
+
+/// Whether the gate runs this test over this one of [`NETWORKS`].
+fn is_sample(name: &str, over: Over) -> bool {
+    // Each test keeps its network when others come and go.
+    let turn = name.bytes().map(usize::from).sum::<usize>() % NETWORKS.len();
+    BY_BOTH.contains(&name) || NETWORKS[turn] == over
 }
 
 /// Compiles the plug-in in `examples` as its users would.

@@ -28,6 +28,8 @@ use crate::{
 pub(crate) struct Gate {
     project: Project,
     mpi: Mpi,
+    /// What the gate samples runs whole.
+    deep: bool,
 }
 
 /// A part of the tests.
@@ -111,13 +113,13 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("hangs", |gate, tally| hangs::run(&gate.project, &gate.mpi, tally)),
     with_library("launchers", |gate, tally| launchers::run(&gate.project, &gate.mpi, tally)),
     with_library("methods", |gate, tally| {
-        fallible(tally, |tally| ctests::over_methods(&gate.project, &gate.mpi, tally));
+        fallible(tally, |tally| ctests::over_methods(&gate.project, &gate.mpi, gate.deep, tally));
     }),
     with_library("hosts", |gate, tally| hosts::run(&gate.project, &gate.mpi, tally)),
     with_library("python", |gate, tally| python::tests(&gate.project, &gate.mpi, tally)),
     with_library("mpich", |gate, tally| mpich::run(&gate.project, tally)),
     with_library("rsmpi", |gate, tally| rsmpi::run(&gate.project, &gate.mpi, tally)),
-    with_library("programs", |gate, tally| programs::run(&gate.project, tally)),
+    with_library("programs", |gate, tally| programs::run(&gate.project, gate.deep, tally)),
     with_library("demo", |gate, tally| {
         tally.test("the demo, short", || demo::run(&gate.project, &demo::Length::Short));
     }),
@@ -190,9 +192,9 @@ const PROGRAMS: [Step; 3] = [
     },
 ];
 
-/// Runs the parts in `only`, or all of them; `may_install`: the Debian packages that they need, too. `Ok(true)` when
-/// nothing failed.
-pub(crate) fn run(project: &Project, only: &[String], may_install: bool) -> Fallible<bool> {
+/// Runs the parts in `only`, or all of them; `deep`: whole what the gate samples; `may_install`: the Debian packages that they
+/// need, too. `Ok(true)` when nothing failed.
+pub(crate) fn run(project: &Project, only: &[String], deep: bool, may_install: bool) -> Fallible<bool> {
     if let Some(unknown) = only.iter().find(|name| PARTS.iter().all(|part| part.name != **name)) {
         let names: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
         return Err(format!("no part is called {unknown}; the parts are {}", names.join(" ")));
@@ -202,7 +204,7 @@ pub(crate) fn run(project: &Project, only: &[String], may_install: bool) -> Fall
     let wanted = |name: &str| is_named(only, name) || (name == "stage" && needs_library);
     let start = Instant::now();
     packages::ensure(project, &wanted, may_install);
-    let gate = Gate { project: project.clone(), mpi: Mpi::posthaste(project) };
+    let gate = Gate { project: project.clone(), mpi: Mpi::posthaste(project), deep };
     let mut tally = Tally::default();
     lanes::run(&BUILDS, &gate, &wanted, &mut tally);
     let usable = !tally.has_failed(STAGED);

@@ -93,6 +93,9 @@ enum Command {
         /// Only these parts (comma-separated)
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
+        /// Run whole what is a sample otherwise: the parts `methods` and `programs`
+        #[arg(long)]
+        deep: bool,
         /// As root: do not install the Debian packages that are missing, but leave out the tests that need them
         #[arg(long)]
         no_install: bool,
@@ -197,7 +200,7 @@ fn run(arguments: Arguments) -> Fallible<bool> {
             let length = if short { demo::Length::Short } else { demo::Length::Full };
             demo::run(&project, &length).map(|()| true)
         }
-        Command::Test { only, no_install } => gate::run(&project, &only, !no_install),
+        Command::Test { only, deep, no_install } => gate::run(&project, &only, deep, !no_install),
         Command::Programs { names, all, no_install } => programs::command(&project, &names, all, !no_install),
         Command::Bench(options) => bench::run(&project, &options).map(|()| true),
         Command::AbiCheck { abi: Abi::Mpich, .. } => mpich::check(&project),

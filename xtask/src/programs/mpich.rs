@@ -40,7 +40,7 @@ macro_rules! in_c {
     };
 }
 
-/// All but those of one-sided communication that are quick.
+/// All of them.
 pub(super) const PROGRAM: Program = Program {
     name: "mpich-tests",
     tier: Tier::Deep,
@@ -64,11 +64,11 @@ pub(super) const PROGRAM: Program = Program {
     check: |site, tally| {
         SUITE.check(site, tally);
         SPAWNED.check(site, tally);
-        Suite { wanted: is_long, ..ONE_SIDED }.check(site, tally);
+        ONE_SIDED.check(site, tally);
     },
 };
 
-/// Those of one-sided communication that take no more than seconds.
+/// Those of one-sided communication that take no more than seconds, each with the first of its arguments.
 pub(super) const RMA: Program = Program {
     name: "mpich-rma",
     tier: Tier::Gate,
@@ -83,8 +83,11 @@ pub(super) const RMA: Program = Program {
     ),
     tests: ONE_SIDED.folders.len(),
     check: |site, tally| {
-        ONE_SIDED.check(site, tally);
-        show(&format!("      those that take longer: cargo xtask programs {}", PROGRAM.name));
+        Suite { wanted: |test| !is_long(test), first_arguments: true, ..ONE_SIDED }.check(site, tally);
+        show(&format!(
+            "      those that take longer, and with all arguments: cargo xtask programs {}",
+            PROGRAM.name
+        ));
     },
 };
 
@@ -119,6 +122,7 @@ const SUITE: Suite = Suite {
         "ft",
     ],
     wanted: |_| true,
+    first_arguments: false,
     list: "tests/programs/mpich-without.txt",
     options: &[],
     at_once: 1,
@@ -130,12 +134,7 @@ const SPAWNED: Suite =
     Suite { folders: &["spawn", "threads/spawn", "errors/spawn"], options: &["-usize", "64"], ..SUITE };
 
 /// Those of one-sided communication, whose ranks mostly wait for each other.
-const ONE_SIDED: Suite = Suite {
-    folders: &["errors/rma", "threads/rma", "rma"],
-    wanted: |test| !is_long(test),
-    at_once: 2,
-    ..SUITE
-};
+const ONE_SIDED: Suite = Suite { folders: &["errors/rma", "threads/rma", "rma"], at_once: 2, ..SUITE };
 
 /// Tests that are run in the same way.
 struct Suite {
@@ -145,6 +144,8 @@ struct Suite {
     folders: &'static [&'static str],
     /// Which of their lists are run.
     wanted: fn(&Test) -> bool,
+    /// Of those each program once, as it is listed first.
+    first_arguments: bool,
     /// Which are left out, and why.
     list: &'static str,
     /// Options of mpiexec.
@@ -227,7 +228,11 @@ impl Suite {
                     continue;
                 }
             };
-            let tests: Vec<&Test> = all.iter().filter(|test| (self.wanted)(test)).collect();
+            let mut tests: Vec<&Test> = all.iter().filter(|test| (self.wanted)(test)).collect();
+            if self.first_arguments {
+                let mut programs = BTreeSet::new();
+                tests.retain(|test| programs.insert(&test.program));
+            }
             if let Some(why) = without.get(*folder) {
                 used.insert((*folder).to_owned());
                 *left_out.entry(why).or_default() += tests.len();

@@ -96,6 +96,7 @@ const SUITE: Suite = Suite {
         "f08/topo",
     ],
     wanted: |_| true,
+    first_arguments: false,
     list: "tests/programs/mpich-fortran-without.txt",
     options: &["-usize", "16"],
     at_once: 4,
