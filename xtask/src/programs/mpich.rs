@@ -157,7 +157,7 @@ struct Suite {
 }
 
 /// Programs of one-sided communication that take longer than five seconds, or with these arguments do.
-const LONG: [(&str, &str); 8] = [
+const LONG: [(&str, &str); 13] = [
     ("rma_contig", "-iter=10000"),
     ("derived_acc_flush_local", ""),
     ("large_acc_flush_local", ""),
@@ -166,6 +166,11 @@ const LONG: [(&str, &str); 8] = [
     ("lock_contention_dt", "-testsize=1024"),
     ("lockall_dt_flush", "-testsize=1024"),
     ("lockall_dt_flushall", "-testsize=1024"),
+    ("lockall_dt_flushlocal", "-testsize=1024"),
+    ("lockall_dt_flushlocalall", "-testsize=1024"),
+    ("lockall_dt", "-testsize=1024"),
+    ("epochtest", "-testsize=1024"),
+    ("mutex_bench_shm", ""),
 ];
 
 /// Elements of a test's messages from which it takes long.
