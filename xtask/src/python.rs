@@ -57,7 +57,7 @@ pub(crate) fn environment(project: &Project) -> Fallible<Environment> {
     unpack.arg("-C").arg(&found.source).succeed()?;
     let mpicc = project.stage.join("bin/mpicc");
     // Its one big C file takes minutes with the interpreter's own -O3; the last -O wins.
-    let flags = format!("-O0 -g0 {}", survival());
+    let flags = format!("-O1 -g0 {}", survival());
     let install = pip().arg("install").arg(&found.source).env("MPICC", &mpicc).env("CFLAGS", flags);
     install.behind_others().succeed().map_err(|e| format!("pip can't build mpi4py with our mpicc\n{e}"))?;
     let libraries = pip().args(["install", "--only-binary", ":all:"]).args(LIBRARIES);
