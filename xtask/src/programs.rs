@@ -98,10 +98,13 @@ pub(crate) fn run(project: &Project, deep: bool, tally: &mut Tally) {
         return each(project, &ALL, tally);
     }
     let quick: Vec<&Program> = ALL.into_iter().filter(|program| program.tier == Tier::Gate).collect();
-    let deep: Vec<&str> =
+    let longer: Vec<&str> =
         ALL.iter().filter(|program| program.tier == Tier::Deep).map(|program| program.name).collect();
     each(project, &quick, tally);
-    show(&format!("      more programs, which take longer: cargo xtask programs --all ({})", deep.join(" ")));
+    show(&format!(
+        "      more programs, which take longer: cargo xtask programs --all ({})",
+        longer.join(" ")
+    ));
 }
 
 /// `cargo xtask programs`: the named ones, all, or those of the gate.
@@ -114,10 +117,10 @@ pub(crate) fn command(project: &Project, names: &[String], all: bool, install: b
     packages::ensure(project, &|part| part == "programs", install);
     crate::install::stage(project)?;
     let mut tally = Tally::default();
-    if names.is_empty() && !all {
-        run(project, false, &mut tally);
+    if names.is_empty() {
+        run(project, all, &mut tally);
     } else {
-        let wanted = |program: &&Program| all || names.iter().any(|name| name == program.name);
+        let wanted = |program: &&Program| names.iter().any(|name| name == program.name);
         let wanted: Vec<&Program> = ALL.into_iter().filter(wanted).collect();
         each(project, &wanted, &mut tally);
     }
