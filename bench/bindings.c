@@ -1,22 +1,31 @@
 /* bindings.c: what a call of each binding takes, in turns in one process: the library of the standard ABI, the one of MPICH's ABI, and the
- * routines of Fortran. Built three times as a library with what `BINDING` says, and once with PROGRAM as what loads them.
+ * routines of Fortran by mpif.h and by mpi_f08. Built as a library for each, with what `BINDING` says, and once with PROGRAM as what loads
+ * them.
  *
- * A rank sends itself 8 bytes: a receive, a send and a wait, so that nothing depends on another process. Usage: bindings LIBRARY... prints
- * "result binding_NAME NS ns" for each: nanoseconds for each call more than the first library takes, the median of many turns. */
+ * A rank sends itself 8 bytes: a receive, a send and a wait, so that nothing depends on another process. And it waits for 64 requests that
+ * are none, which takes little more than what the binding does with their handles. Usage: bindings LIBRARY... prints "result
+ * binding_NAME NS ns" and "result binding_waitall_NAME NS ns" for each: nanoseconds for each call more than the first library takes, the
+ * median of many turns. */
 #if defined(PROGRAM)
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { TURNS = 401, ROUNDS = 400, CALLS = 3, MOST = 4 };
+enum { TURNS = 401, ROUNDS = 400, CALLS = 3, MOST = 4, KINDS = 2 };
 
 struct binding {
     const char *name;
     void (*begin)(void);
-    void (*round)(int count);
+    void (*rounds[KINDS])(int count);
     void (*end)(void);
 };
+
+/* How the results are called, and how many calls are in a round. */
+static const struct {
+    const char *prefix;
+    int calls;
+} kinds[KINDS] = {{"", CALLS}, {"waitall_", 1}};
 
 static double now(void)
 {
@@ -31,9 +40,30 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int main(int argc, char **argv)
+static void measure(const struct binding **bindings, int count, int kind)
 {
     static double more[MOST][TURNS];
+    for (int turn = -20; turn < TURNS; turn++) {
+        double took[MOST];
+        for (int k = 0; k < count; k++) {
+            /* Each comes first as often as the others. */
+            int i = (k + turn + 20) % count;
+            double start = now();
+            bindings[i]->rounds[kind](ROUNDS);
+            took[i] = (now() - start) / (ROUNDS * kinds[kind].calls);
+        }
+        if (turn < 0) continue;
+        more[0][turn] = took[0];
+        for (int i = 1; i < count; i++) more[i][turn] = took[i] - took[0];
+    }
+    for (int i = 0; i < count; i++) {
+        qsort(more[i], TURNS, sizeof more[i][0], ascending);
+        printf("result binding_%s%s %.2f ns\n", kinds[kind].prefix, bindings[i]->name, more[i][TURNS / 2]);
+    }
+}
+
+int main(int argc, char **argv)
+{
     const struct binding *bindings[MOST];
     int count = argc - 1;
     if (count < 2 || count > MOST) return 2;
@@ -46,23 +76,7 @@ int main(int argc, char **argv)
         }
     }
     for (int i = 0; i < count; i++) bindings[i]->begin();
-    for (int turn = -20; turn < TURNS; turn++) {
-        double took[MOST];
-        for (int k = 0; k < count; k++) {
-            /* Each comes first as often as the others. */
-            int i = (k + turn + 20) % count;
-            double start = now();
-            bindings[i]->round(ROUNDS);
-            took[i] = (now() - start) / (ROUNDS * CALLS);
-        }
-        if (turn < 0) continue;
-        more[0][turn] = took[0];
-        for (int i = 1; i < count; i++) more[i][turn] = took[i] - took[0];
-    }
-    for (int i = 0; i < count; i++) {
-        qsort(more[i], TURNS, sizeof more[i][0], ascending);
-        printf("result binding_%s %.2f ns\n", bindings[i]->name, more[i][TURNS / 2]);
-    }
+    for (int kind = 0; kind < KINDS; kind++) measure(bindings, count, kind);
     for (int i = 0; i < count; i++) bindings[i]->end();
     return 0;
 }
@@ -70,7 +84,7 @@ int main(int argc, char **argv)
 #include <mpi.h>
 #include <stddef.h>
 
-static char out[8], in[8];
+enum { REQUESTS = 64 };
 
 static void begin(void)
 {
@@ -86,13 +100,20 @@ static void end(void)
     if (!is_over) MPI_Finalize();
 }
 
-#if defined(FORTRAN)
+#if defined(F08)
+/* bindings_f08.f90. */
+void messages(int count);
+void waits(int count);
+#elif defined(FORTRAN)
 void mpi_irecv_(void *, int *, int *, int *, int *, int *, int *, int *);
 void mpi_send_(void *, int *, int *, int *, int *, int *, int *);
 void mpi_wait_(int *, int *, int *);
+void mpi_waitall_(int *, int *, int *, int *);
+
+static char out[8], in[8];
 
 /* As a compiler of Fortran calls them. */
-static void rounds(int count)
+static void messages(int count)
 {
     int length = 8, zero = 0, tag = 1, type = MPI_Type_c2f(MPI_BYTE), comm = MPI_Comm_c2f(MPI_COMM_SELF), request, error, status[8];
     for (int i = 0; i < count; i++) {
@@ -101,8 +122,18 @@ static void rounds(int count)
         mpi_wait_(&request, status, &error);
     }
 }
+
+static void waits(int count)
+{
+    static int requests[REQUESTS], statuses[REQUESTS][8];
+    int length = REQUESTS, error;
+    for (int i = 0; i < REQUESTS; i++) requests[i] = MPI_Request_c2f(MPI_REQUEST_NULL);
+    for (int i = 0; i < count; i++) mpi_waitall_(&length, requests, statuses[0], &error);
+}
 #else
-static void rounds(int count)
+static char out[8], in[8];
+
+static void messages(int count)
 {
     MPI_Status status;
     MPI_Request request;
@@ -112,12 +143,20 @@ static void rounds(int count)
         MPI_Wait(&request, &status);
     }
 }
+
+static void waits(int count)
+{
+    static MPI_Request requests[REQUESTS];
+    static MPI_Status statuses[REQUESTS];
+    for (int i = 0; i < REQUESTS; i++) requests[i] = MPI_REQUEST_NULL;
+    for (int i = 0; i < count; i++) MPI_Waitall(REQUESTS, requests, statuses);
+}
 #endif
 
 const struct {
     const char *name;
     void (*begin)(void);
-    void (*round)(int count);
+    void (*rounds[2])(int count);
     void (*end)(void);
-} binding = {BINDING, begin, rounds, end};
+} binding = {BINDING, begin, {messages, waits}, end};
 #endif

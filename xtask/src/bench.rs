@@ -21,7 +21,7 @@ use crate::{
     forced, install, machine,
     measured::{LIMIT, Measured, Row},
     mpi::Mpi,
-    networked,
+    networked, packages,
     process::Job,
     project::{Fallible, Project, up_to_date},
     rows,
@@ -426,22 +426,31 @@ enum Part {
     Forced(forced::Band),
 }
 
-/// The libraries of `bindings`: name, compiler in the staged installation, and options. The first one is what others are compared with.
-const BINDINGS: [(&str, &str, &[&str]); 3] = [
+/// The libraries of `bindings`: name, compiler of C in the staged installation, and options. The first one is what others are compared with.
+const BINDINGS: [(&str, &str, &[&str]); 4] = [
     ("standard", "bin/mpicc", &[]),
     ("mpich", "mpich/bin/mpicc", &[]),
     ("fortran", "bin/mpicc", &["-DFORTRAN", "-lmpifort_abi"]),
+    ("f08", "bin/mpicc", &["-DF08", "bindings_f08.o", "-lmpifort_abi", "-lgfortran"]),
 ];
 
-/// Builds them, and the program that loads them.
+/// Builds them, and the program that loads them; without gfortran, all but the last.
 fn bindings(project: &Project, folder: &Path) -> Fallible {
-    let source = project.root.join("bench/bindings.c");
+    let sources = project.root.join("bench");
+    let source = sources.join("bindings.c");
     let program = Job::new("cc").args(["-O2", "-DPROGRAM", "-o"]).arg(folder.join("bindings"));
     program.arg(&source).arg("-ldl").succeed()?;
-    for (name, compiler, options) in BINDINGS {
-        let job = Job::new(project.stage.join(compiler)).args(["-O2", "-shared", "-fPIC"]);
-        let job = job.arg(format!("-DBINDING=\"{name}\"")).arg("-o").arg(folder.join(format!("{name}.so")));
-        job.arg(&source).args(options).succeed()?;
+    let has_fortran = packages::present("gfortran");
+    if has_fortran {
+        let job = Job::new(project.stage.join("bin/mpifort")).args(["-O2", "-fPIC", "-c"]).dir(folder);
+        job.arg(sources.join("bindings_f08.f90")).limit(120).succeed()?;
+    } else {
+        println!("no rows of mpi_f08: gfortran is not installed");
+    }
+    for (name, compiler, options) in &BINDINGS[..BINDINGS.len() - usize::from(!has_fortran)] {
+        let job = Job::new(project.stage.join(compiler)).args(["-O2", "-shared", "-fPIC"]).dir(folder);
+        let job = job.arg(format!("-DBINDING=\"{name}\"")).arg("-o").arg(format!("{name}.so"));
+        job.arg(&source).args(*options).succeed()?;
     }
     Ok(())
 }
@@ -551,6 +560,7 @@ impl Part {
             Self::Bindings => {
                 let program = plan.program(mpi, "bindings");
                 let libraries = BINDINGS.map(|(name, ..)| program.with_file_name(format!("{name}.so")));
+                let libraries = libraries.into_iter().filter(|library| library.exists());
                 let job = plan.ranks(mpi.mpiexec(1, true), 1).arg(program).args(libraries);
                 measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
             }

@@ -371,6 +371,11 @@ pub(crate) const ROWS: &[Row] = &[
     // At most 5, and at most 10; the counts of instructions guard them.
     row("bindings", "binding_mpich", "more with MPICH's ABI", "ns", None, None),
     row("bindings", "binding_fortran", "more in Fortran", "ns", None, None),
+    row("bindings", "binding_f08", "more by mpi_f08", "ns", None, None),
+    row("bindings", "binding_waitall_standard", "Waitall of 64, none open", "ns", None, None),
+    row("bindings", "binding_waitall_mpich", "more with MPICH's ABI", "ns", None, None),
+    row("bindings", "binding_waitall_fortran", "more in Fortran", "ns", None, None),
+    row("bindings", "binding_waitall_f08", "more by mpi_f08", "ns", None, None),
     row("limit", "socket_8", "TCP 8 B, spinning", "us", None, None),
     row("limit", "socket_turn_8", "TCP 8 B there and back", "us", None, None),
     row("limit", "socket_asleep", "TCP 8 B, epoll", "us", None, None),

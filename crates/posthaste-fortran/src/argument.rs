@@ -131,13 +131,31 @@ unsafe fn taken(few: &mut Few, program: *mut Integer, len: Integer, back: bool) 
         } else {
             few.0.as_mut_ptr().cast::<Word>()
         };
-        for at in 0..len {
-            // SAFETY: the caller has as many INTEGERs, and there is room for as many.
-            unsafe { *to.add(at) = handle(program.add(at)) as Word };
-        }
+        // SAFETY: the caller has as many INTEGERs, and there is room for as many.
+        unsafe { copied(program.cast_const(), to, len, |number| number as u32 as Word) };
         array = to.cast();
     }
     Handles { array, program, len, back, _few: PhantomData, _many: many }
+}
+
+/// So many handles are copied in one go: what the loop itself takes is a third of it with four, as compilers do by themselves.
+const GO: usize = 16;
+
+/// Copies an array into one of another type.
+///
+/// # Safety
+/// `from` and `to` have `len` elements each, and share no memory.
+#[inline]
+unsafe fn copied<F: Copy, T>(from: *const F, to: *mut T, len: usize, convert: impl Fn(F) -> T + Copy) {
+    let whole = len - len % GO;
+    for at in (0..whole).step_by(GO) {
+        // SAFETY: as promised.
+        unsafe { to.add(at).cast::<[T; GO]>().write(from.add(at).cast::<[F; GO]>().read().map(convert)) };
+    }
+    for at in whole..len {
+        // SAFETY: as promised.
+        unsafe { to.add(at).write(convert(from.add(at).read())) };
+    }
 }
 
 impl Handles<'_> {
@@ -152,11 +170,9 @@ impl Drop for Handles<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.back && !ARE_ALIKE {
-            let copy = self.array.cast::<Word>();
-            for at in 0..self.len {
-                // SAFETY: `taken` has written as many, and the program's array is as long.
-                unsafe { *self.program.add(at) = *copy.add(at) as Integer };
-            }
+            let copy = self.array.cast_const().cast::<Word>();
+            // SAFETY: `taken` has written as many, and the program's array is as long.
+            unsafe { copied(copy, self.program, self.len, |handle| handle as Integer) };
         }
     }
 }

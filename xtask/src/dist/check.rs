@@ -235,17 +235,24 @@ fn wheel(project: &Project, wheel: &Path) -> Fallible {
     if left.is_empty() { Ok(()) } else { Err(format!("pip uninstall leaves {left:?}")) }
 }
 
-/// mpi4py as its authors publish it, on top of the wheel.
+/// What mpi4py runs on, and how many ranks there are.
+const LIBRARY: &str =
+    "from mpi4py import MPI; print(MPI.Get_library_version().split()[0], MPI.COMM_WORLD.allreduce(1))";
+
+/// mpi4py as its authors publish it, on top of the wheel: by our mpiexec, by itself, and where the user names a library.
 fn mpi4py(home: &Path) -> Fallible {
     pip(home, &["install", "--only-binary", ":all:", python::RELEASE]).succeed()?;
-    let code =
-        "from mpi4py import MPI; print(MPI.Get_library_version().split()[0], MPI.COMM_WORLD.allreduce(1))";
-    let job = Job::new(home.join("bin/mpiexec")).args(["-n", "2"]).arg(home.join("bin/python"));
-    let said = job.args(["-c", code]).env("LD_LIBRARY_PATH", home.join("mpich/lib")).succeed()?.stdout;
-    if said != "posthaste 2\nposthaste 2\n" {
-        return Err(format!("mpi4py's wheel does not run on posthaste:\n{said}"));
-    }
+    let python = home.join("bin/python");
+    let job = || Job::new(home.join("bin/mpiexec")).args(["-n", "2"]).arg(&python).args(["-c", LIBRARY]);
+    equals(&job().succeed()?.stdout, "posthaste 2\nposthaste 2\n")?;
+    equals(&Job::new(&python).args(["-c", LIBRARY]).succeed()?.stdout, "posthaste 1\n")?;
+    let named = job().env("MPI4PY_LIBMPI", "/nowhere/libmpi.so.12").run()?;
+    contains(&named.stderr, "/nowhere/libmpi.so.12")?;
     pip(home, &["uninstall", "--yes", "mpi4py"]).succeed().map(drop)
+}
+
+fn equals(text: &str, wanted: &str) -> Fallible {
+    if text == wanted { Ok(()) } else { Err(format!("`{wanted}` was expected, not:\n{text}")) }
 }
 
 /// The files of an environment, without what the interpreter makes of them.
@@ -270,6 +277,10 @@ fn beside(project: &Project, wheel: &Path, (package, name, file): (&str, &str, &
     pip(&home, &["install", package]).succeed()?;
     let info = || Job::new(home.join("bin/posthaste-info")).succeed();
     contains(&info()?.stdout, &format!("{file} is NOT posthaste's; {name} "))?;
+    let shown = "import os; print(os.environ.get('MPI4PY_LIBMPI'))";
+    let python = Job::new("env").args(["-u", "MPI4PY_LIBMPI"]).arg(home.join("bin/python"));
+    // mpi4py's wheel finds the other one in `lib`.
+    equals(&python.args(["-c", shown]).succeed()?.stdout, "None\n")?;
     let source = project.root.join(PROGRAM);
     let refused = Job::new(&ours).env("POSTHASTE_PREFIX", &home).arg(source).run()?;
     contains(&refused.stderr, &format!("{file} is that of {name} "))?;

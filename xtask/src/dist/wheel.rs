@@ -1,7 +1,8 @@
-//! The Python wheel: `bin`, `lib`, `include` and `share` of the environment that it is installed into, nothing to import.
+//! The Python wheel: `bin`, `lib`, `include` and `share` of the environment that it is installed into, and nothing to import but what
+//! tells mpi4py where the library is.
 //!
 //! What must stay true: a wheel has no symbolic links, so a second name is a script; the tag names the C library that the
-//! binaries ask for.
+//! binaries ask for; each folder has the files of one ABI.
 
 use std::{
     fs,
@@ -13,6 +14,22 @@ use crate::{install, process::Job, project::Fallible, project::Project, python};
 
 /// A second name of a program that lies beside it.
 const MPIRUN: &str = "#!/bin/sh\nexec \"$(dirname \"$(readlink -f \"$0\")\")/mpiexec\" \"$@\"\n";
+
+/// The name of the module for mpi4py.
+const FOR_MPI4PY: &str = "posthaste_mpi4py";
+
+/// Runs when the interpreter starts. mpi4py's own wheel asks for MPICH's ABI, and looks for it in `lib` of the environment, where the
+/// standard's is; what `MPI4PY_LIBMPI` names comes before that. Another MPI in that folder, or what the user says, comes first.
+const MODULE: &str = r#"import os
+
+_prefix = os.path.abspath(__file__)
+for _ in range(4):  # PREFIX/lib/python3.x/site-packages/posthaste_mpi4py.py
+    _prefix = os.path.dirname(_prefix)
+_ours = os.path.join(_prefix, "mpich", "lib", "libmpi.so.12")
+_others = [os.path.join(_prefix, "lib", _name) for _name in ("libmpi.so", "libmpi.so.12", "libmpi.so.40")]
+if os.path.exists(_ours) and not any(map(os.path.exists, _others)):
+    os.environ.setdefault("MPI4PY_LIBMPI", _ours)
+"#;
 
 pub(super) fn pack(project: &Project, tree: &Path, folder: &Path) -> Fallible<PathBuf> {
     let root = fresh(&folder.join("wheel"))?;
@@ -29,6 +46,8 @@ pub(super) fn pack(project: &Project, tree: &Path, folder: &Path) -> Fallible<Pa
     for (what, at) in links.iter().filter(|(_, at)| at.extension().is_some_and(|end| end == "so")) {
         write(at, &format!("INPUT({what})\n"), 0o644)?;
     }
+    write(&root.join(format!("{FOR_MPI4PY}.py")), MODULE, 0o644)?;
+    write(&root.join(format!("{FOR_MPI4PY}.pth")), &format!("import {FOR_MPI4PY}\n"), 0o644)?;
     let (major, minor) = c_library(tree)?;
     let tag = format!("py3-none-manylinux_{major}_{minor}_{}", std::env::consts::ARCH);
     let about = root.join(format!("posthaste-{VERSION}.dist-info"));
