@@ -31,6 +31,18 @@ unsafe fn is_contiguous(section: Choice) -> bool {
     if unsafe { is_plain(section) } {
         return true;
     }
+    // SAFETY: the caller has a descriptor, which has a dimension if it has a rank.
+    unsafe {
+        if rank(section) == 1 && dimension(section, 0).step == element(section) as isize {
+            return true;
+        }
+        has_no_gaps(section)
+    }
+}
+
+/// Of whatever rank.
+#[inline(never)]
+unsafe fn has_no_gaps(section: Choice) -> bool {
     // SAFETY: the caller has a descriptor; no more dimensions are asked for than it has.
     let (mut dense, rank) = unsafe { (element(section) as isize, rank(section)) };
     let dimension = |at| {
@@ -187,10 +199,16 @@ impl Drop for Described {
     #[inline]
     fn drop(&mut self) {
         if self.is_ours {
-            // SAFETY: we made it; the operation keeps what it needs of it.
-            unsafe { c::PMPI_Type_free((&raw mut self.datatype).cast()) };
+            free(self.datatype);
         }
     }
+}
+
+/// By value, so that what describes a buffer without gaps stays in registers.
+#[cold]
+fn free(mut datatype: Handle) {
+    // SAFETY: we made it; the operation keeps what it needs of it.
+    unsafe { c::PMPI_Type_free((&raw mut datatype).cast()) };
 }
 
 #[cold]
