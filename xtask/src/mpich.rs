@@ -97,8 +97,8 @@ const OURS: [&str; 6] = ["attributes", "datatypes", "dist_graph", "errhandlers",
 /// Programs that use `posthaste.h`, too.
 const WITH_MORE: [&str; 4] = ["handlers", "handlers_kinds", "handlers_own", "continuations"];
 
-/// All of them.
-pub(crate) fn run(project: &Project, tally: &mut Tally) {
+/// All of them; `is_deep`: whole what the gate samples.
+pub(crate) fn run(project: &Project, is_deep: bool, tally: &mut Tally) {
     let mpich = match Mpi::rival(project, "mpich") {
         Ok(mpich) => mpich,
         Err(complaint) => return tally.test("mpich: its Python package", || Err(complaint)),
@@ -125,7 +125,7 @@ pub(crate) fn run(project: &Project, tally: &mut Tally) {
     }
     second_prefix(project, home, tally);
     faces::run(project, &built, tally);
-    debian::run(project, &built, tally);
+    debian::run(project, &built, is_deep, tally);
     wheel(project, &built, tally);
     intel::run(project, &built, tally);
 }

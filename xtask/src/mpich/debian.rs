@@ -7,6 +7,7 @@
 mod chemistry;
 mod coarrays;
 mod hdf5;
+mod scalapack;
 
 use std::{
     fs,
@@ -71,25 +72,11 @@ const FORTRAN: [(&str, &str); 28] = [
 /// Interfaces of MPICH for which a tool in C counts calls.
 const PROFILED: [&str; 3] = ["MPIF", "MPI", "F08"];
 
-/// Tests of ScaLAPACK's own, with what they say at their end: BLACS in Fortran, which ends with an abort, an LU factorization, and the
-/// first level of PBLAS.
-const SCALAPACK: [(&str, &str, &[&str]); 3] = [
-    ("BLACS", "xFbtest", &["INTEGER SDRV TESTS:", "INTEGER SUM TESTS:", "PASSED  BLACS_SET/BLACS_GET TESTS"]),
-    (".", "xdlu", &["0 tests completed and failed residual checks.", "END OF TESTS."]),
-    ("PBLAS", "dpb1tst", &["End of Tests."]),
-];
-
-/// Of five kinds of numbers two are enough here.
-const FEWER: [(&str, &str); 2] = [
-    ("5                               Number of precisions", "2 Number of precisions"),
-    ("'I' 'S' 'D' 'C' 'Z'", "'I' 'D'"),
-];
-
 /// All of them.
-pub(super) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+pub(super) fn run(project: &Project, mpi: &Mpi, is_deep: bool, tally: &mut Tally) {
     let all = FORTRAN.len()
         + PROFILED.len()
-        + SCALAPACK.len()
+        + scalapack::count(is_deep)
         + chemistry::COUNT
         + coarrays::COUNT
         + hdf5::COUNT
@@ -126,11 +113,7 @@ pub(super) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     tally.test("mpich: Fortran, built with MPICH's: handles and statuses between Fortran and C", || {
         debian.languages()
     });
-    for (folder, program, wanted) in SCALAPACK {
-        tally.test(&format!("mpich: Debian's ScaLAPACK, its own {program}"), || {
-            debian.scalapack(folder, program, wanted)
-        });
-    }
+    scalapack::run(project, mpi, &debian.unpacked, is_deep, tally);
 }
 
 struct Debian<'a> {
@@ -204,31 +187,5 @@ impl Debian<'_> {
         let wishes = Wishes::parse(&text)?;
         let ranks = wishes.ranks.first().copied().unwrap_or(2);
         wishes.judge(&wishes.prepare(self.mpi.mpiexec(ranks, false).arg(&program)).run()?)
-    }
-
-    /// In a folder of its own, as some of them leave files.
-    fn scalapack(&self, folder: &str, program: &str, wanted: &[&str]) -> Fallible {
-        let tests = self.unpacked.libraries().join("scalapack/mpich-tests");
-        let data = self.unpacked.root.join("usr/share/scalapack").join(folder);
-        let here = self.project.folder(&format!("debian/{program}"))?;
-        for file in crate::project::files(&data, "dat") {
-            let to = here.join(file.file_name().unwrap_or_default());
-            let explain = |e| format!("{}: {e}", to.display());
-            let text = fs::read_to_string(&file).map_err(explain)?;
-            let fewer = FEWER.iter().fold(text, |text, (from, to)| text.replace(from, to));
-            fs::write(&to, fewer).map_err(explain)?;
-        }
-        let job = self::program(self.mpi, &self.unpacked, 4, &tests.join(folder).join(program)).dir(&here);
-        let outcome = job.limit(180).run()?;
-        let said = &outcome.stdout;
-        // BLACS says how many, PBLAS of each.
-        let has_failed = |line: &&str| {
-            (line.contains(" FAILED.") && !line.contains(" 0 FAILED.")) || line.contains("FAILED  *")
-        };
-        let wrong = said.lines().find(has_failed).map(String::from).or_else(|| {
-            let missing = wanted.iter().find(|wanted| !said.contains(**wanted))?;
-            Some(format!("\"{missing}\" was expected\n{}", outcome.complaint()))
-        });
-        wrong.map_or(Ok(()), Err)
     }
 }

@@ -1,0 +1,177 @@
+//! ScaLAPACK, in Fortran and C, with its own tests: of BLACS, which passes its messages, of PBLAS, and of each routine.
+
+use std::fs;
+
+use super::program;
+use crate::{
+    mpi::Mpi,
+    project::{Fallible, Project, files},
+    tally::{Tally, show},
+    unpacked::Unpacked,
+};
+
+/// Own tests of a kind.
+struct Kind {
+    folder: &'static str,
+    /// A `?` stands for a letter.
+    name: &'static str,
+    /// The kinds of numbers that it is there for.
+    letters: &'static str,
+    /// What comes at its end.
+    end: &'static str,
+    /// It takes ten seconds and more.
+    is_long: bool,
+}
+
+const fn kind(folder: &'static str, name: &'static str, letters: &'static str, end: &'static str) -> Kind {
+    Kind { folder, name, letters, end, is_long: false }
+}
+
+/// A routine of whatever numbers.
+const fn all(name: &'static str) -> Kind {
+    kind(".", name, "sdcz", "END OF TESTS.")
+}
+
+/// Those of BLACS, by its interfaces in Fortran and C, end with an abort behind this.
+const BLACS: &str = "PASSED  BLACS_SET/BLACS_GET TESTS";
+
+const KINDS: [Kind; 26] = [
+    kind("BLACS", "x?btest", "F", BLACS),
+    Kind { is_long: true, ..kind("BLACS", "x?btest", "C", BLACS) },
+    kind("PBLAS", "?pb1tst", "sdcz", "End of Tests."),
+    kind("PBLAS", "?pb2tst", "sdcz", ""),
+    kind("PBLAS", "?pb3tst", "sdcz", ""),
+    all("x?lu"),
+    all("x?dblu"),
+    all("x?dtlu"),
+    all("x?gblu"),
+    all("x?llt"),
+    all("x?pbllt"),
+    all("x?ptllt"),
+    all("x?inv"),
+    all("x?qr"),
+    all("x?ls"),
+    all("x?brd"),
+    all("x?hrd"),
+    all("x?trd"),
+    all("x?nep"),
+    all("x?sep"),
+    all("x?gsep"),
+    kind(".", "x?svd", "sd", "End of tests"),
+    kind(".", "x?hseqr", "sd", "PASSED"),
+    kind(".", "x?evc", "cz", "END OF TESTS."),
+    Kind { is_long: true, ..kind(".", "x?syevr", "sd", "END OF TESTS.") },
+    Kind { is_long: true, ..kind(".", "x?heevr", "cz", "END OF TESTS.") },
+];
+
+/// Of five kinds of numbers in BLACS two are enough here.
+const FEWER: [(&str, &str); 2] = [
+    ("5                               Number of precisions", "2 Number of precisions"),
+    ("'I' 'S' 'D' 'C' 'Z'", "'I' 'D'"),
+];
+
+/// The tests that run: the quick ones of one kind of numbers, or all. A folder and a program each, and what comes at its end.
+fn tests(is_deep: bool) -> impl Iterator<Item = (&'static str, String, &'static str)> {
+    let kinds = KINDS.iter().filter(move |kind| is_deep || !kind.is_long);
+    kinds.flat_map(move |kind| {
+        let wanted = move |letter: &char| is_deep || "dF".contains(*letter);
+        let letters = kind.letters.chars().filter(wanted);
+        letters.map(|letter| (kind.folder, kind.name.replace('?', &letter.to_string()), kind.end))
+    })
+}
+
+/// How many tests these are.
+pub(super) fn count(is_deep: bool) -> usize {
+    tests(is_deep).count()
+}
+
+/// All of them, each with four ranks.
+pub(super) fn run(project: &Project, mpi: &Mpi, unpacked: &Unpacked, is_deep: bool, tally: &mut Tally) {
+    for (folder, name, end) in tests(is_deep) {
+        tally.test(&format!("mpich: Debian's ScaLAPACK, its own {name}"), || {
+            test(project, mpi, unpacked, folder, &name, end)
+        });
+    }
+    if !is_deep {
+        show(&format!(
+            "      {} more of ScaLAPACK's own tests, of other kinds of numbers: cargo xtask test --deep --only mpich",
+            count(true) - count(false)
+        ));
+    }
+}
+
+/// In a folder of its own, as some of them leave files.
+fn test(project: &Project, mpi: &Mpi, unpacked: &Unpacked, folder: &str, name: &str, end: &str) -> Fallible {
+    let data = unpacked.root.join("usr/share/scalapack").join(folder);
+    let here = project.folder(&format!("debian/{name}"))?;
+    for file in files(&data, "dat") {
+        let to = here.join(file.file_name().unwrap_or_default());
+        let explain = |e| format!("{}: {e}", to.display());
+        let text = fs::read_to_string(&file).map_err(explain)?;
+        let fewer = FEWER.iter().fold(text, |text, (from, to)| text.replace(from, to));
+        fs::write(&to, fewer).map_err(explain)?;
+    }
+    let tests = unpacked.libraries().join("scalapack/mpich-tests");
+    let outcome = program(mpi, unpacked, 4, &tests.join(folder).join(name)).dir(&here).limit(180).run()?;
+    judge(&outcome.stdout, end).map_err(|wrong| format!("{wrong}\n{}", outcome.complaint()))
+}
+
+/// Something has passed, nothing has failed, and the end has come.
+fn judge(said: &str, end: &str) -> Fallible {
+    if let Some(line) = said.lines().find(|line| has_failed(line)) {
+        return Err(line.to_owned());
+    }
+    if !said.to_lowercase().contains("passed") {
+        return Err("nothing has passed".into());
+    }
+    if said.contains(end) { Ok(()) } else { Err(format!("\"{end}\" was expected")) }
+}
+
+/// A line about a failure: not one that says that there is none, and none of the headings.
+fn has_failed(line: &str) -> bool {
+    let line = line.trim();
+    let is_none = line.starts_with("0 tests") || line.contains(" 0 FAILED.");
+    let is_heading =
+        ["RESULT ", "Stop on failure flag", "SUBROUTINE "].iter().any(|start| line.starts_with(start));
+    line.to_lowercase().contains("fail") && !is_none && !is_heading
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_seen_in_what_each_kind_prints() {
+        for wrong in [
+            "    1 tests completed and failed residual checks.",
+            "   10 tests completed and failed.",
+            "INTEGER SUM TESTS: 1152 TESTS;  854 PASSED,  288 SKIPPED,   10 FAILED.",
+            "     ***** Computational check: PDGEMM         FAILED  *****",
+            "  500  50    2    2     0.64 FAILED",
+        ] {
+            assert!(has_failed(wrong), "{wrong}");
+        }
+        for right in [
+            "    0 tests completed and failed residual checks.",
+            "    0 tests completed and failed.",
+            "INTEGER SUM TESTS: 1152 TESTS;  864 PASSED,  288 SKIPPED,    0 FAILED.",
+            "RESULT   : passed; or an indication of which eigen request test failed",
+            "  Stop on failure flag      :      F",
+            "     SUBROUTINE  TOTAL TESTS  PASSED   FAILED  SKIPPED",
+        ] {
+            assert!(!has_failed(right), "{right}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_says_nothing_or_stops_early_is_wrong() {
+        assert!(judge("PASSED\nEND OF TESTS.\n", "END OF TESTS.").is_ok());
+        assert!(judge("END OF TESTS.\n", "END OF TESTS.").is_err());
+        assert!(judge("PASSED\n", "END OF TESTS.").is_err());
+    }
+
+    #[test]
+    fn the_gate_has_each_kind_once_and_the_deeper_tier_every_program() {
+        assert_eq!((count(false), count(true)), (22, 88));
+    }
+}
