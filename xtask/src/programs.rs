@@ -9,6 +9,7 @@
 
 mod archive;
 mod arpack;
+mod espresso;
 mod fftw;
 mod hpcc;
 mod hypre;
@@ -32,7 +33,7 @@ use archive::Archive;
 use site::{RANKS, Ranks, Site};
 
 /// In which order they run, quick ones first.
-const ALL: [&Program; 11] = [
+const ALL: [&Program; 12] = [
     &netpipe::PROGRAM,
     &mpich::RMA,
     &hpcc::PROGRAM,
@@ -42,6 +43,7 @@ const ALL: [&Program; 11] = [
     &arpack::PROGRAM,
     &mpich::fortran::PROGRAM,
     &lammps::PROGRAM,
+    &espresso::PROGRAM,
     &hypre::PROGRAM,
     &mpich::PROGRAM,
 ];
@@ -81,8 +83,12 @@ pub(crate) const PACKAGES: &[Package] = &[
     row("xz-utils", Proof::Program("xz"), "other people's programs: their archives"),
     row("g++", Proof::Program("c++"), "LAMMPS (deeper tier)"),
     row("perl", Proof::Program("perl"), "the build of MPICH's tests"),
-    row("gfortran", Proof::Program("gfortran"), "MUMPS, PARPACK, MPICH's tests in Fortran"),
-    row("libopenblas-dev", Proof::Header("cblas.h"), "HPC Challenge, MUMPS, PARPACK: BLAS and LAPACK"),
+    row("gfortran", Proof::Program("gfortran"), "MUMPS, PARPACK, MPICH's tests in Fortran, Quantum ESPRESSO"),
+    row(
+        "libopenblas-dev",
+        Proof::Header("cblas.h"),
+        "HPC Challenge, MUMPS, PARPACK, Quantum ESPRESSO: BLAS and LAPACK",
+    ),
     row("zlib1g-dev", Proof::Header("zlib.h"), "PT-Scotch: compressed graphs"),
     row("bison", Proof::Program("bison"), "PT-Scotch: the parser of its strategies"),
     row("flex", Proof::Program("flex"), "PT-Scotch: the parser of its strategies"),
