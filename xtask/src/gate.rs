@@ -177,13 +177,16 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("programs"),
         ],
     },
-    Step { front: &[Lane::Run("unit"), Lane::Run("paths"), Lane::Run("faults")], behind: &[] },
+    // Both mostly wait, for ranks that are killed and for links that are cut.
+    Step {
+        front: &[Lane::Run("faults"), Lane::Run("paths"), Lane::Run("unit")],
+        behind: &[Lane::Run("hosts")],
+    },
     Step {
         front: &[
             Lane::Run("delays"),
             Lane::Run("hangs"),
             Lane::Run("launchers"),
-            Lane::Run("hosts"),
             Lane::Run("demo"),
             Lane::Run("races"),
             Lane::Run("instructions"),
