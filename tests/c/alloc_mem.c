@@ -1,7 +1,9 @@
 // ranks: 2 3
 // Messages between memory from MPI_Alloc_mem and other memory, in every direction, contiguous and not: the data, guard
-// bytes, truncation, memory that is freed and allocated again, and much more memory than the peers have mapped at first.
+// bytes, truncation, memory that is freed and allocated again, and much more memory than the peers have mapped at first. And memory
+// that begins where the program wants it.
 #include "check.h"
+#include <stdint.h>
 
 enum { MOST = 3 << 19, GUARD = 64 };
 
@@ -66,6 +68,38 @@ static void message(int len, int from_shared, int to_shared, int strided_from, i
     give_back(to_shared, in);
 }
 
+/* The address is a multiple of what is wanted, and the memory can be used and given back; what is no power of two means nothing. */
+static void aligned(void)
+{
+    for (int power = 0; power <= 22; power++) {
+        MPI_Info info;
+        char wanted[16], *bases[8];
+        snprintf(wanted, sizeof wanted, "%d", 1 << power);
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "mpi_minimum_memory_alignment", wanted);
+        for (int i = 0; i < 8; i++) {
+            CHECK(MPI_Alloc_mem(1000 + i * 5000, info, &bases[i]) == MPI_SUCCESS);
+            CHECK((uintptr_t)bases[i] % (1u << power) == 0);
+            memset(bases[i], i + 1, (size_t)(1000 + i * 5000));
+        }
+        MPI_Info_free(&info);
+        for (int i = 0; i < 8; i++) {
+            CHECK(bases[i][0] == i + 1 && bases[i][1000 + i * 5000 - 1] == i + 1);
+            CHECK(MPI_Free_mem(bases[i]) == MPI_SUCCESS);
+        }
+    }
+    static const char *const meaningless[] = {"0", "3", "-8", "page", "99999999999999999999"};
+    for (int i = 0; i < 5; i++) {
+        MPI_Info info;
+        char *base;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "mpi_minimum_memory_alignment", meaningless[i]);
+        CHECK(MPI_Alloc_mem(100, info, &base) == MPI_SUCCESS && base);
+        CHECK(MPI_Free_mem(base) == MPI_SUCCESS);
+        MPI_Info_free(&info);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const int lengths[] = {4096, 16384, 65536, MOST};
@@ -99,6 +133,7 @@ int main(int argc, char **argv)
         }
         for (int i = 1; i < 40; i += 2) give_back(1, kept[i]);
     }
+    aligned();
     MPI_Finalize();
     return 0;
 }

@@ -146,10 +146,9 @@ const BUILDS: Step = Step {
         Lane::Run("clippy"),
         Lane::Run("doc"),
         Lane::Prepare("unit"),
-        Lane::Prepare("races"),
     ],
-    // A link of the library, or of a program with it, keeps one CPU busy for a minute.
-    behind: &[Lane::Run("stage"), Lane::Run("loom"), Lane::Prepare("instructions")],
+    // A link of the library keeps one CPU busy for a minute.
+    behind: &[&[Lane::Run("stage"), Lane::Run("loom")]],
 };
 
 /// What runs when the library is there, cheap things first. Beside programs that mostly wait for each other run those that
@@ -167,7 +166,7 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("methods"),
             Lane::Run("mpich"),
         ],
-        behind: &[
+        behind: &[&[
             Lane::Run("doctests"),
             Lane::Run("valgrind"),
             Lane::Run("dist"),
@@ -175,12 +174,12 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("rsmpi"),
             Lane::Run("python"),
             Lane::Run("programs"),
-        ],
+        ]],
     },
-    // Both mostly wait, for ranks that are killed and for links that are cut.
+    // The first two mostly wait, for ranks that are killed and for links that are cut: builds get the CPUs meanwhile.
     Step {
         front: &[Lane::Run("faults"), Lane::Run("paths"), Lane::Run("unit")],
-        behind: &[Lane::Run("hosts")],
+        behind: &[&[Lane::Run("hosts")], &[Lane::Prepare("instructions"), Lane::Prepare("races")]],
     },
     Step {
         front: &[
@@ -245,8 +244,7 @@ mod tests {
         let steps = || [&BUILDS].into_iter().chain(&PROGRAMS);
         for part in PARTS {
             let times = |step: &Step| {
-                let lanes = step.front.iter().chain(step.behind);
-                lanes.filter(|lane| matches!(lane, Lane::Run(name) if *name == part.name)).count()
+                step.all().filter(|lane| matches!(lane, Lane::Run(name) if *name == part.name)).count()
             };
             assert_eq!(steps().map(times).sum::<usize>(), 1, "{}", part.name);
             assert!(
@@ -255,8 +253,7 @@ mod tests {
                 part.name
             );
         }
-        let all = steps().flat_map(|step| step.front.iter().chain(step.behind));
-        for lane in all {
+        for lane in steps().flat_map(Step::all) {
             let name = lane.part().name;
             assert!(!matches!(lane, Lane::Prepare(_)) || lane.part().prepare.is_some(), "{name}");
         }

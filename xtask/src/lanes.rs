@@ -1,4 +1,4 @@
-//! Parts of the tests side by side: one lane whose lines are seen as they come, and one behind it whose parts are shown
+//! Parts of the tests side by side: one lane whose lines are seen as they come, and others behind it whose parts are shown
 //! whole.
 //!
 //! What must stay true: the lines of a part stay together, whoever runs beside it; every part counts the same as alone;
@@ -25,13 +25,21 @@ pub(crate) enum Lane {
     Prepare(&'static str),
 }
 
-/// Two lanes, side by side.
+/// Lanes, side by side.
 #[derive(Debug)]
 pub(crate) struct Step {
     /// Seen as it comes.
     pub(crate) front: &'static [Lane],
-    /// Seen when a part of the other lane has ended.
-    pub(crate) behind: &'static [Lane],
+    /// Seen when a part of that lane has ended.
+    pub(crate) behind: &'static [&'static [Lane]],
+}
+
+impl Step {
+    /// Everything in it.
+    #[cfg(test)]
+    pub(crate) fn all(&self) -> impl Iterator<Item = &'static Lane> {
+        self.front.iter().chain(self.behind.iter().copied().flatten())
+    }
 }
 
 impl Lane {
@@ -67,20 +75,24 @@ pub(crate) fn run(step: &Step, gate: &Gate, wanted: &dyn Fn(&str) -> bool, tally
     let chosen = |lanes: &'static [Lane]| -> Vec<Lane> {
         lanes.iter().copied().filter(|lane| wanted(lane.part().name)).collect()
     };
-    let (mut front, mut behind) = (chosen(step.front), chosen(step.behind));
-    if front.is_empty() {
-        std::mem::swap(&mut front, &mut behind);
-    }
+    // What is wanted first is seen as it comes.
+    let lanes = [step.front].into_iter().chain(step.behind.iter().copied());
+    let mut lanes = lanes.map(chosen).filter(|lane| !lane.is_empty());
+    let front = lanes.next().unwrap_or_default();
     thread::scope(|scope| {
         let (sender, finished) = mpsc::channel();
-        scope.spawn(move || {
-            for lane in behind {
-                let mut own = Tally::default();
-                let lines = tally::collected(|| lane.go(gate, &mut own));
-                // The other end stays until all have come.
-                let _ = sender.send((lines, own));
-            }
-        });
+        for behind in lanes {
+            let sender = sender.clone();
+            scope.spawn(move || {
+                for lane in behind {
+                    let mut own = Tally::default();
+                    let lines = tally::collected(|| lane.go(gate, &mut own));
+                    // The other end stays until all have come.
+                    let _ = sender.send((lines, own));
+                }
+            });
+        }
+        drop(sender);
         let take = |tally: &mut Tally, (lines, own): (Vec<String>, Tally)| {
             lines.iter().for_each(|line| show(line));
             tally.absorb(own);

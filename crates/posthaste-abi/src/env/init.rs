@@ -8,6 +8,7 @@ use std::thread;
 use posthaste_core::error::{Error, ErrorClass, Result, say};
 use posthaste_core::instance::Job;
 use posthaste_core::rivals;
+use posthaste_core::win::wanted_alignment;
 
 use crate::abi::constants::{
     MPI_COMM_SELF, MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_SUCCESS,
@@ -81,12 +82,12 @@ mpi_fn! {
     /// MPI-5.0 §9.2
     fn MPI_Alloc_mem / PMPI_Alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_void)
         raises Site::Process => {
-        info::hints(info)?;
+        let alignment = wanted_alignment(&*info::hints(info)?).unwrap_or(1);
         let size = usize::try_from(size)
             .map_err(|_| Error::invalid(ErrorClass::Arg, "size", size, "0 or more"))?;
         let base = Out::<*mut c_void>::at(baseptr);
         base.ready("baseptr")?;
-        base.set("baseptr", heap::allocate(size)?)
+        base.set("baseptr", heap::allocate(size, alignment)?)
     }
     /// MPI-5.0 §9.2
     fn MPI_Free_mem / PMPI_Free_mem(base: *mut c_void) raises Site::Process => {
@@ -212,9 +213,15 @@ mod heap {
     /// What programs have got and not given back, by address.
     static GIVEN: Mutex<BTreeMap<usize, Block>> = Mutex::new(BTreeMap::new());
 
-    pub(super) fn allocate(size: usize) -> Result<*mut c_void> {
-        let block = library().world.allocate(size)?;
-        let base: *mut c_void = block.as_ptr().cast();
+    /// The alignment is a power of two.
+    pub(super) fn allocate(size: usize, alignment: usize) -> Result<*mut c_void> {
+        let mut block = library().world.allocate(size)?;
+        if !block.as_ptr().addr().is_multiple_of(alignment) {
+            // With room to move up.
+            block = library().world.allocate(size.saturating_add(alignment - 1))?;
+        }
+        let up = block.as_ptr().addr().wrapping_neg() & (alignment - 1);
+        let base: *mut c_void = block.as_ptr().wrapping_add(up).cast();
         GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(base.addr(), block);
         Ok(base)
     }

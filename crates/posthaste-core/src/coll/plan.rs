@@ -531,8 +531,16 @@ impl<'a> Draft<'a> {
 /// A call of a collective operation, told from all others of this process by its team, its name and what else it says. It
 /// names objects by numbers, so it is made of calls only whose objects never change: addresses, counts, ranks and what is
 /// predefined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq)]
 pub struct Call([u64; 2 + Self::ARGUMENTS]);
+
+impl PartialEq for Call {
+    /// All words at once: to stop at the first that differs takes longer, and so does a call of the C library's.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).fold(0, |differ, (ours, theirs)| differ | (ours ^ theirs)) == 0
+    }
+}
 
 impl Call {
     /// Most arguments besides the communicator.

@@ -166,10 +166,11 @@ struct Lists {
 }
 
 /// A receive that is looked for.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Awaited {
     step: usize,
-    segment: Segment,
+    /// What comes is not wanted.
+    is_dropped: bool,
 }
 
 /// What becomes of receives.
@@ -427,11 +428,11 @@ impl Place {
                     Step::Fence | Step::Turn => break,
 
                     Step::Receive { .. } if self.given_up => {}
-                    Step::Receive { segment, .. } => {
-                        let (step, segment) = (self.next - 1, segment.clone());
+                    Step::Receive { .. } => {
+                        let awaited = Awaited { step: self.next - 1, is_dropped: false };
                         match receives {
-                            Receives::Posted => self.post(engine, methods, plan, step, segment),
-                            Receives::LookedFor => self.lists.awaited.push(Awaited { step, segment }),
+                            Receives::Posted => self.post(engine, methods, plan, awaited),
+                            Receives::LookedFor => self.lists.awaited.push(awaited),
                         }
                     }
                     step => {
@@ -508,13 +509,14 @@ impl Place {
         receives: Receives,
     ) -> bool {
         if receives == Receives::LookedFor
-            && let Some(Awaited { step, segment }) = self.lists.awaited.last_mut()
-            && let Some(Step::Receive { from, peer, .. }) = plan.steps.get(*step)
+            && let Some(Awaited { step, is_dropped }) = self.lists.awaited.last().copied()
+            && let Some(Step::Receive { from, peer, segment }) = plan.steps.get(step)
         {
-            let (step, pattern) = (*step, plan.pattern(*from));
+            let pattern = plan.pattern(*from);
             if engine.matching.peek_unexpected(&pattern).is_none() {
-                let mut call = Collective { into: segment };
-                match arrival::look(engine, methods, Some(*peer), &pattern, &mut call) {
+                let nothing = Segment::empty();
+                let into = if is_dropped { &nothing } else { segment };
+                match arrival::look(engine, methods, Some(*peer), &pattern, &mut Collective { into }) {
                     ControlFlow::Continue(()) => return false,
                     ControlFlow::Break(Found::Message(status)) => {
                         self.lists.awaited.pop();
@@ -522,41 +524,29 @@ impl Place {
                         return true;
                     }
                     ControlFlow::Break(Found::Taken(message)) => {
-                        let Some(Awaited { segment, .. }) = self.lists.awaited.pop() else { return true };
-                        let peer = *peer;
-                        self.begin(
-                            engine,
-                            methods,
-                            plan,
-                            (peer, step),
-                            segment,
-                            |engine, methods, segment| {
-                                recv::start_unexpected(engine, methods, message, segment)
-                            },
-                        );
+                        self.lists.awaited.pop();
+                        let (whom, into) = ((*peer, step), into.clone());
+                        self.begin(engine, methods, plan, whom, into, |engine, methods, segment| {
+                            recv::start_unexpected(engine, methods, message, segment)
+                        });
                         return true;
                     }
                     ControlFlow::Break(Found::Served | Found::Other) => {}
                 }
             }
         }
-        while let Some(Awaited { step, segment }) = self.lists.awaited.pop() {
-            self.post(engine, methods, plan, step, segment);
+        while let Some(awaited) = self.lists.awaited.pop() {
+            self.post(engine, methods, plan, awaited);
         }
         true
     }
 
-    fn post(
-        &mut self,
-        engine: &mut Engine,
-        methods: &mut Methods,
-        plan: &Plan,
-        step: usize,
-        segment: Segment,
-    ) {
-        let Step::Receive { from, peer, .. } = &plan.steps[step] else { return };
-        let pattern = plan.pattern(*from);
-        self.begin(engine, methods, plan, (*peer, step), segment, |engine, methods, segment| {
+    fn post(&mut self, engine: &mut Engine, methods: &mut Methods, plan: &Plan, awaited: Awaited) {
+        let Awaited { step, is_dropped } = awaited;
+        let Step::Receive { from, peer, segment } = &plan.steps[step] else { return };
+        let (pattern, whom) = (plan.pattern(*from), (*peer, step));
+        let into = if is_dropped { Segment::empty() } else { segment.clone() };
+        self.begin(engine, methods, plan, whom, into, |engine, methods, segment| {
             recv::start(engine, methods, &pattern, segment)
         });
     }
@@ -734,7 +724,7 @@ impl Place {
         } else if self.given_up {
             // Nothing is received any more.
         } else if sent == choose::PIECE {
-            self.lists.awaited.push(Awaited { step, segment: Segment::empty() });
+            self.lists.awaited.push(Awaited { step, is_dropped: true });
         }
     }
 

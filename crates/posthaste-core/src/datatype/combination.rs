@@ -18,6 +18,8 @@ type Combine = dyn Fn(Source<'_>, UserBuf, u64) + Send + Sync;
 /// How elements are combined. It serves one message at a time.
 pub(crate) struct Combination {
     datatype: Datatype,
+    /// An element has two to this power bytes.
+    power: u32,
     combine: Box<Combine>,
     /// Where the right operands lie, if not where the results go.
     right: Option<UserBuf>,
@@ -29,15 +31,17 @@ impl Combination {
     /// Longest element, in bytes: a complex number of two quadruple ones.
     pub(crate) const LONGEST: usize = 32;
 
-    /// Elements without gaps that are combined so; `None` if the type is not like that.
+    /// Elements without gaps that are combined so; `None` if the type is not like that, or its size no power of two.
     pub(crate) fn new(
         datatype: &Datatype,
         combine: impl Fn(Source<'_>, UserBuf, u64) + Send + Sync + 'static,
     ) -> Option<Self> {
         let size = datatype.size();
-        let is_dense = (1..=Self::LONGEST as u64).contains(&size) && size as i64 == datatype.extent();
+        let is_dense = size <= Self::LONGEST as u64 && size as i64 == datatype.extent();
         let begun = Mutex::new([0; Self::LONGEST]);
-        is_dense.then(|| Self { datatype: datatype.clone(), combine: Box::new(combine), right: None, begun })
+        let (datatype, combine) = (datatype.clone(), Box::new(combine));
+        let of = |power| Self { datatype, power, combine, right: None, begun };
+        (is_dense && size.is_power_of_two()).then(|| of(size.trailing_zeros()))
     }
 
     /// The same with right operands that lie elsewhere, which are moved to where the results go a few at a time.
@@ -57,10 +61,20 @@ impl Combination {
     }
 
     /// Combines the bytes of `source`, which begin at a position of the array at `at`.
-    pub(super) fn unpack(&self, at: UserBuf, position: u64, mut source: Source<'_>) {
-        let size = self.datatype.size() as usize;
+    pub(super) fn unpack(&self, at: UserBuf, position: u64, source: Source<'_>) {
+        let within = (1 << self.power) - 1;
+        if (position | source.len() as u64) & within == 0 {
+            return self.combine(at, position, source);
+        }
+        self.unpack_pieces(at, position, source);
+    }
+
+    /// The same where elements may begin or end elsewhere.
+    #[cold]
+    fn unpack_pieces(&self, at: UserBuf, mut position: u64, mut source: Source<'_>) {
+        let size = 1 << self.power;
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut index, there) = (position / size as u64, (position % size as u64) as usize);
+        let there = position as usize % size;
         if there > 0 {
             let (part, rest) = source.split_at((size - there).min(source.len()));
             let complete = there + part.len() == size;
@@ -68,28 +82,26 @@ impl Combination {
             if !complete {
                 return;
             }
-            self.combine(at, index, Source::from(&begun[..size]));
-            (index, source) = (index + 1, rest);
+            self.combine(at, position - there as u64, Source::from(&begun[..size]));
+            (position, source) = (position + part.len() as u64, rest);
         }
         let (elements, rest) = source.split_at(source.len() / size * size);
-        self.combine(at, index, elements);
+        self.combine(at, position, elements);
         rest.copy_to(&mut begun[..]);
     }
 
-    /// Combines whole elements with those of the array at `at` from number `index` on.
-    fn combine(&self, at: UserBuf, index: u64, mut elements: Source<'_>) {
+    /// Combines whole elements with those of the array at `at` from this position on.
+    fn combine(&self, at: UserBuf, position: u64, mut elements: Source<'_>) {
         /// Bytes of right operands that are moved before they are combined, and are in the cache then.
         const PORTION: usize = 16 << 10;
-        let size = self.datatype.size();
-        let mut by = index.wrapping_mul(size) as isize;
+        let mut by = position as isize;
         while !elements.is_empty() {
-            let portion =
-                if self.right.is_some() { PORTION / size as usize * size as usize } else { usize::MAX };
+            let portion = if self.right.is_some() { PORTION } else { usize::MAX };
             let (now, rest) = elements.split_at(portion.min(elements.len()));
             if let Some(right) = self.right {
                 at.offset(by).copy_from(right.offset(by), now.len());
             }
-            (self.combine)(now, at.offset(by), now.len() as u64 / size);
+            (self.combine)(now, at.offset(by), now.len() as u64 >> self.power);
             (elements, by) = (rest, by.wrapping_add(now.len() as isize));
         }
     }

@@ -21,6 +21,7 @@ use super::{ByteOrder, Datatype, Format, Measure, Signature, Types};
 use crate::buffer::{Base, Mover, Span, Turns, UserBuf, Visitor, device};
 use crate::error::Result;
 use posthaste_os::mem::{Sink, Source, Store};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Packed bytes in user memory, and how far they have been moved.
@@ -386,7 +387,7 @@ impl Segment {
             Elements::Run => self.buf.copy_out(self.position as isize, sink),
             _ if self.is_converted() => self.pack_converted(sink),
             Elements::Of(datatype) => {
-                self.walk(datatype, self.position + len, &mut Mover::packing(sink));
+                self.walk(datatype, self.position..self.position + len, &mut Mover::packing(sink));
             }
             Elements::Combined(_) => {}
         }
@@ -411,31 +412,45 @@ impl Segment {
     /// of the segment.
     #[inline(always)]
     pub fn unpack(&mut self, source: Source<'_>) -> usize {
+        let len = self.unpack_at(self.position, source);
+        self.position += len as u64;
+        len
+    }
+
+    /// The same from a position on, wherever the segment is.
+    #[inline(always)]
+    pub fn unpack_at(&self, position: u64, source: Source<'_>) -> usize {
         debug_assert!(!self.is_on_device());
-        let len = self.remaining().min(source.len() as u64);
+        let len = self.total.saturating_sub(position).min(source.len() as u64);
         let (source, _) = source.split_at(len as usize);
         match &self.elements {
-            Elements::Run => self.buf.copy_in(self.position as isize, source),
-            _ if self.is_converted() => self.unpack_converted(source),
+            Elements::Run => self.buf.copy_in(position as isize, source),
+            _ if self.is_converted() => self.unpack_converted(position, source),
             Elements::Of(datatype) => {
-                self.walk(datatype, self.position + len, &mut Mover::unpacking(source));
+                self.walk(datatype, position..position + len, &mut Mover::unpacking(source));
             }
             Elements::Combined(_) => {}
         }
-        self.position += len;
         len as usize
     }
 
     /// As [`Segment::unpack`], by this kind of copy where the bytes lie in one piece.
     #[inline]
     pub fn unpack_with(&mut self, source: Source<'_>, store: Store) -> usize {
+        let len = self.unpack_with_at(self.position, source, store);
+        self.position += len as u64;
+        len
+    }
+
+    /// The same from a position on.
+    #[inline]
+    pub fn unpack_with_at(&self, position: u64, source: Source<'_>, store: Store) -> usize {
         if store == Store::Plain || !matches!(self.elements, Elements::Run) {
-            return self.unpack(source);
+            return self.unpack_at(position, source);
         }
-        let len = self.remaining().min(source.len() as u64);
+        let len = self.total.saturating_sub(position).min(source.len() as u64);
         let (source, _) = source.split_at(len as usize);
-        self.buf.receive_in(self.position as isize, source, store);
-        self.position += len;
+        self.buf.receive_in(position as isize, source, store);
         len as usize
     }
 
@@ -452,7 +467,7 @@ impl Segment {
                 collector.run(self.buf.offset(self.position as isize), len);
             }
             Some(datatype) => {
-                self.walk(datatype, self.position + len, &mut collector);
+                self.walk(datatype, self.position..self.position + len, &mut collector);
             }
         }
         let bytes = collector.bytes;
@@ -478,11 +493,11 @@ impl Segment {
 
     #[cold]
     #[inline(never)]
-    fn unpack_converted(&self, source: Source<'_>) {
+    fn unpack_converted(&self, position: u64, source: Source<'_>) {
         match (&self.elements, self.meaning) {
-            (Elements::Combined(combination), _) => combination.unpack(self.buf, self.position, source),
+            (Elements::Combined(combination), _) => combination.unpack(self.buf, position, source),
             (_, Meaning::Canonical(order)) => {
-                external::unpack_as(self, Form { measure: Measure::Native, order }, self.position, source);
+                external::unpack_as(self, Form { measure: Measure::Native, order }, position, source);
             }
             _ => {}
         }
@@ -505,23 +520,23 @@ impl Segment {
             return None;
         }
         let mut first = First { found: None };
-        self.walk(datatype, self.total, &mut first);
+        self.walk(datatype, self.position..self.total, &mut first);
         first.found.filter(|(_, len)| *len == self.remaining())
     }
 
     /// Shows the bytes from here to position `to` to a visitor.
-    fn walk<V: Visitor>(&self, datatype: &Datatype, to: u64, visitor: &mut V) {
+    fn walk<V: Visitor>(&self, datatype: &Datatype, bytes: Range<u64>, visitor: &mut V) {
         if let Some(piece) = datatype.layout().piece()
-            && self.position < to
+            && !bytes.is_empty()
         {
             let at = self.buf.offset(piece.offset as isize);
             if let Shape::Run(len) = piece.shape
                 && (self.total == len || datatype.extent() == len as i64)
             {
-                visitor.run(at.offset(self.position as isize), to - self.position);
+                visitor.run(at.offset(bytes.start as isize), bytes.end - bytes.start);
                 return;
             }
-            walk_turns(&piece.shape, datatype.extent(), at, self.position, to, visitor);
+            walk_turns(&piece.shape, datatype.extent(), at, bytes.start, bytes.end, visitor);
         }
     }
 }

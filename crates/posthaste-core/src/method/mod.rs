@@ -330,7 +330,7 @@ impl Methods {
 
     /// Copies out a message that lies whole in a bounce buffer.
     #[inline]
-    pub fn drain_whole(&mut self, from: Peer, cursor: BufferCursor, segment: &mut Segment, len: u64) {
+    pub fn drain_whole(&mut self, from: Peer, cursor: BufferCursor, segment: &Segment, len: u64) {
         if let Some((shm, rank)) = self.memory_of(from) {
             shm.drain_whole(rank, cursor, segment, len);
             self.counts.message(Counter::StreamShm, len);

@@ -297,7 +297,7 @@ fn offer<P: Policy>(
         Packet::Eager { envelope, sender, data } => {
             match room(engine, from, (packet, envelope), pattern, call, rest) {
                 Ok(segment) if is_plain(envelope, segment) => {
-                    segment.unpack(*data);
+                    segment.unpack_at(0, *data);
                     Done::Received { about: About::of(envelope), cursor: None, sender: *sender }
                 }
                 Ok(_) => Done::Nothing,
@@ -330,7 +330,7 @@ fn room<'c, P: Policy>(
     pattern: &Pattern,
     call: &'c mut P,
     rest: &mut Rest,
-) -> Result<&'c mut Segment, Done> {
+) -> Result<&'c Segment, Done> {
     if !pattern.fits(envelope) {
         return Err(Done::Nothing);
     }

@@ -56,8 +56,8 @@ fn found(case: Case, who: Who) -> (char, u64) {
     (0..100).for_each(|_| bench.network.tick());
     let Vci { engine, methods, .. } = &mut bench.vcis[1];
     let pattern = Pattern { context, source: 0, tag: 5 };
-    let mut segment = Segment::contiguous(into.user_buf(), room as u64);
-    let (from, into) = (Some(Peer(0)), &mut segment);
+    let segment = Segment::contiguous(into.user_buf(), room as u64);
+    let (from, into) = (Some(Peer(0)), &segment);
     let found = match who {
         Who::Probe => look(engine, methods, from, &pattern, &mut Probe),
         Who::MatchedProbe => look(engine, methods, from, &pattern, &mut MatchedProbe),

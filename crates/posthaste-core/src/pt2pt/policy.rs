@@ -35,7 +35,7 @@ pub enum Wish<'a> {
     /// To have it taken out, so that nobody else gets it.
     Take,
     /// To have its data put here, if it needs nothing but a copy. It is taken out if its sender asks, or if it came early.
-    Receive(&'a mut Segment),
+    Receive(&'a Segment),
     /// The same, but data is left to progress: each message is explained.
     Explain,
 }
@@ -93,7 +93,7 @@ impl Policy for MatchedProbe {
 #[derive(Debug)]
 pub struct Receive<'a> {
     /// Its buffer.
-    pub into: &'a mut Segment,
+    pub into: &'a Segment,
     /// It has looked before.
     pub waited: bool,
 }
@@ -117,7 +117,7 @@ impl Policy for Receive<'_> {
 #[derive(Debug)]
 pub struct Collective<'a> {
     /// Its buffer.
-    pub into: &'a mut Segment,
+    pub into: &'a Segment,
 }
 
 impl Policy for Collective<'_> {
@@ -140,7 +140,7 @@ impl Policy for Collective<'_> {
 #[derive(Debug)]
 pub struct Start<'a> {
     /// Its buffer.
-    pub into: &'a mut Segment,
+    pub into: &'a Segment,
     /// Each message is explained.
     pub explained: bool,
 }

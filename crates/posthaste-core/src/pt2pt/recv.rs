@@ -82,13 +82,13 @@ pub fn start_there(
     methods: &mut Methods,
     from: Peer,
     pattern: &Pattern,
-    mut segment: Segment,
+    segment: Segment,
 ) -> Result<RequestId> {
     /// Messages handed to receives posted before this one.
     const TURN: u32 = 16;
     engine.requests.ensure_room()?; // before a message leaves the ring
     let explained = engine.explaining.is_some() || segment.is_on_device();
-    let mut call = Start { into: &mut segment, explained };
+    let mut call = Start { into: &segment, explained };
     for _ in 0..TURN {
         if engine.matching.peek_unexpected(pattern).is_some() {
             break;

@@ -98,8 +98,13 @@ pub(crate) fn noncontiguous(given: &Info) -> bool {
 /// The alignment in force of memory of the library, in bytes: what is wanted, a page at most, of where each member's memory
 /// begins. One behind the other, parts of memory begin where they must.
 pub(crate) fn alignment(given: &Info) -> Option<usize> {
+    wanted_alignment(given).map(|wanted| wanted.min(PAGE))
+}
+
+/// The alignment that a program wants, in bytes; what is no power of two means nothing.
+pub fn wanted_alignment(given: &Info) -> Option<usize> {
     let wanted = value(given, "mpi_minimum_memory_alignment")?.parse::<usize>().ok()?;
-    wanted.is_power_of_two().then(|| wanted.min(PAGE))
+    wanted.is_power_of_two().then_some(wanted)
 }
 
 /// A value as text; one that is none means nothing here.

@@ -50,7 +50,7 @@ impl World {
         &self,
         peer: Option<Peer>,
         pattern: &Pattern,
-        segment: &mut Segment,
+        segment: &Segment,
         waited: &mut bool,
     ) -> Found {
         let mut vci = self.runtime.enter(pattern.context.vci());

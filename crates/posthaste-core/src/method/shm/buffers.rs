@@ -164,17 +164,18 @@ impl Shm {
         &mut self,
         from: usize,
         cursor: BufferCursor,
-        segment: &mut Segment,
+        segment: &Segment,
         len: u64,
     ) {
         let Some((mut borrowed, mut cursor)) = self.open(from, cursor, len) else { return };
         let is_borrowed = borrowed.is_some();
         let Some(buffer) = borrowed.as_mut().or(self.incoming[from].as_mut()) else { return };
         let store = self.copying.store_of(buffer.is_own());
+        let mut position = 0;
         while cursor.drained() < len {
             let left = (len - cursor.drained()) as usize;
             let unpack = |source: Source<'_>| {
-                segment.unpack_with(source, store);
+                position += segment.unpack_with_at(position, source, store) as u64;
             };
             if buffer.drain(&mut cursor, left, unpack).is_none() {
                 break;
