@@ -2,6 +2,8 @@
 //!
 //! What must stay true: a test that leaves itself out is not counted as passed.
 
+use std::fs;
+
 use crate::{
     ctests,
     mpi::Mpi,
@@ -27,6 +29,24 @@ pub(super) fn clippy(project: &Project, tally: &mut Tally) {
 pub(super) fn doc(project: &Project, tally: &mut Tally) {
     let job = project.cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
     tally.test("cargo doc", || job.env("RUSTDOCFLAGS", "-D warnings").succeed().map(drop));
+    tally.test("docs/decisions.md lists its questions", || {
+        let text = fs::read_to_string(project.root.join("docs/decisions.md")).map_err(|e| e.to_string())?;
+        let missing = unlisted(&text);
+        if missing.is_empty() { Ok(()) } else { Err(format!("its contents lack {missing:?}")) }
+    });
+}
+
+/// Headings that the contents of a document lack.
+fn unlisted(text: &str) -> Vec<&str> {
+    let (_, text) = text.split_once("## Contents\n").unwrap_or_default();
+    let (contents, rest) = text.split_once("\n## ").unwrap_or((text, ""));
+    let first = rest.lines().next();
+    let headings = rest.lines().filter_map(|line| line.strip_prefix("## ").or(line.strip_prefix("### ")));
+    first
+        .into_iter()
+        .chain(headings)
+        .filter(|heading| !contents.contains(&format!("- [{heading}](#")))
+        .collect()
 }
 
 /// Every interleaving of the structures in shared memory, by loom. Built aside: the whole workspace would have to
@@ -156,6 +176,13 @@ pub(super) fn valgrind(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn headings_that_the_contents_lack_are_found() {
+        let text =
+            "# T\n## Contents\n\n- [A](#a)\n  - [Why?](#why)\n\n## A\n\n### Why?\n\n### Who?\n\n## B\n";
+        assert_eq!(super::unlisted(text), ["Who?", "B"]);
+    }
+
     #[test]
     fn results_of_cargo_test_are_counted() {
         let text = "running 3 tests\n...\ntest result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n\
