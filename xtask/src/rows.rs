@@ -368,7 +368,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("faults", "agree_reduced_16", "Allreduce, 16 ranks", "us", None, Some(1.0)),
     within(3.0, row("faults", "agree_16", "agree, 16 ranks", "us", Some("agree_reduced_16"), Some(1.0))),
     row("bindings", "binding_standard", "a call, standard ABI", "ns", None, None),
-    // At most 5, and at most 10; the counts of instructions guard them.
+    // At most 5, and at most 10 in Fortran but for arrays of handles; the counts of instructions guard them.
     row("bindings", "binding_mpich", "more with MPICH's ABI", "ns", None, None),
     row("bindings", "binding_fortran", "more in Fortran", "ns", None, None),
     row("bindings", "binding_f08", "more by mpi_f08", "ns", None, None),

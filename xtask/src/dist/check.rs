@@ -243,10 +243,12 @@ const LIBRARY: &str =
 fn mpi4py(home: &Path) -> Fallible {
     pip(home, &["install", "--only-binary", ":all:", python::RELEASE]).succeed()?;
     let python = home.join("bin/python");
-    let job = || Job::new(home.join("bin/mpiexec")).args(["-n", "2"]).arg(&python).args(["-c", LIBRARY]);
-    equals(&job().succeed()?.stdout, "posthaste 2\nposthaste 2\n")?;
-    equals(&Job::new(&python).args(["-c", LIBRARY]).succeed()?.stdout, "posthaste 1\n")?;
-    let named = job().env("MPI4PY_LIBMPI", "/nowhere/libmpi.so.12").run()?;
+    let unset = || Job::new("env").args(["-u", "MPI4PY_LIBMPI"]);
+    let ranks =
+        |job: Job| job.arg(home.join("bin/mpiexec")).args(["-n", "2"]).arg(&python).args(["-c", LIBRARY]);
+    equals(&ranks(unset()).succeed()?.stdout, "posthaste 2\nposthaste 2\n")?;
+    equals(&unset().arg(&python).args(["-c", LIBRARY]).succeed()?.stdout, "posthaste 1\n")?;
+    let named = ranks(Job::new("env").arg("MPI4PY_LIBMPI=/nowhere/libmpi.so.12")).run()?;
     contains(&named.stderr, "/nowhere/libmpi.so.12")?;
     pip(home, &["uninstall", "--yes", "mpi4py"]).succeed().map(drop)
 }

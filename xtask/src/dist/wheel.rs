@@ -21,12 +21,14 @@ const FOR_MPI4PY: &str = "posthaste_mpi4py";
 /// Runs when the interpreter starts. mpi4py's own wheel asks for MPICH's ABI, and looks for it in `lib` of the environment, where the
 /// standard's is; what `MPI4PY_LIBMPI` names comes before that. Another MPI in that folder, or what the user says, comes first.
 const MODULE: &str = r#"import os
+import sys
 
 _prefix = os.path.abspath(__file__)
 for _ in range(4):  # PREFIX/lib/python3.x/site-packages/posthaste_mpi4py.py
     _prefix = os.path.dirname(_prefix)
 _ours = os.path.join(_prefix, "mpich", "lib", "libmpi.so.12")
-_others = [os.path.join(_prefix, "lib", _name) for _name in ("libmpi.so", "libmpi.so.12", "libmpi.so.40")]
+_names = ("libmpi.so", "libmpi.so.12", "libmpi.so.40")
+_others = [os.path.join(_home, "lib", _name) for _home in (_prefix, sys.exec_prefix) for _name in _names]
 if os.path.exists(_ours) and not any(map(os.path.exists, _others)):
     os.environ.setdefault("MPI4PY_LIBMPI", _ours)
 "#;

@@ -38,7 +38,7 @@ pub(super) fn doc(project: &Project, tally: &mut Tally) {
 
 /// Headings that the contents of a document lack.
 fn unlisted(text: &str) -> Vec<&str> {
-    let (_, text) = text.split_once("## Contents\n").unwrap_or_default();
+    let Some((_, text)) = text.split_once("## Contents\n") else { return vec!["Contents"] };
     let (contents, rest) = text.split_once("\n## ").unwrap_or((text, ""));
     let first = rest.lines().next();
     let headings = rest.lines().filter_map(|line| line.strip_prefix("## ").or(line.strip_prefix("### ")));

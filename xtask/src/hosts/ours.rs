@@ -252,14 +252,17 @@ impl House<'_> {
         Job::new("kill").args([signal, &self.process(word)?.to_string()]).succeed().map(drop)
     }
 
-    /// The last process that is our mpiexec, or an agent of it, with this word as its first argument. Agents do not
-    /// carry the mark of the job: ssh hands no environment on.
+    /// The last process on a host that is our mpiexec, or an agent of it, with this word as its first argument. Agents do not
+    /// carry the mark of the job: ssh hands no environment on. Other tests may run the same on this machine itself.
     fn process(&self, word: &str) -> Fallible<u32> {
         let begin = format!("{} {word}", self.mpi.launcher().display());
         // Its guardian has the same command line and a name of its own.
         let is_named =
             |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "mpiexec\n");
+        let network = |of: &str| fs::read_link(format!("/proc/{of}/ns/net")).ok();
+        let here = network("self");
         let found = leftovers::processes().filter(|pid| leftovers::command_line(*pid).starts_with(&begin));
-        found.filter(is_named).max().ok_or_else(|| format!("no process \"{begin}\" was found"))
+        let there = found.filter(|pid| network(&pid.to_string()).is_some_and(|there| Some(there) != here));
+        there.filter(is_named).max().ok_or_else(|| format!("no process \"{begin}\" was found"))
     }
 }

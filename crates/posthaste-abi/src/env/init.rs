@@ -213,14 +213,23 @@ mod heap {
     /// What programs have got and not given back, by address.
     static GIVEN: Mutex<BTreeMap<usize, Block>> = Mutex::new(BTreeMap::new());
 
-    /// The alignment is a power of two.
+    /// The alignment is a power of two. What begins elsewhere is given back, and asked for once more with room to move up; for lack of
+    /// that much memory it is not aligned.
     pub(super) fn allocate(size: usize, alignment: usize) -> Result<*mut c_void> {
-        let mut block = library().world.allocate(size)?;
-        if !block.as_ptr().addr().is_multiple_of(alignment) {
-            // With room to move up.
-            block = library().world.allocate(size.saturating_add(alignment - 1))?;
+        let world = &library().world;
+        let mut block = world.allocate(size)?;
+        let beyond = |block: &Block| block.as_ptr().addr().wrapping_neg() & (alignment - 1);
+        let mut up = 0;
+        if beyond(&block) > 0 {
+            drop(block);
+            (block, up) = match world.allocate(size.saturating_add(alignment - 1)) {
+                Ok(block) => {
+                    let up = beyond(&block);
+                    (block, up)
+                }
+                Err(_) => (world.allocate(size)?, 0),
+            };
         }
-        let up = block.as_ptr().addr().wrapping_neg() & (alignment - 1);
         let base: *mut c_void = block.as_ptr().wrapping_add(up).cast();
         GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(base.addr(), block);
         Ok(base)

@@ -524,7 +524,7 @@ impl Segment {
         first.found.filter(|(_, len)| *len == self.remaining())
     }
 
-    /// Shows the bytes from here to position `to` to a visitor.
+    /// Shows these packed bytes to a visitor.
     fn walk<V: Visitor>(&self, datatype: &Datatype, bytes: Range<u64>, visitor: &mut V) {
         if let Some(piece) = datatype.layout().piece()
             && !bytes.is_empty()
