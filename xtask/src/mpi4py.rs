@@ -31,7 +31,7 @@ const NEVER_SKIPPED: [&str; 4] = ["test_dynproc", "test_session", "test_spawn", 
 /// The tests of these modules that may leave themselves out, as their runs name them, and why. One that does not has to go from here.
 const MAY_BE_SKIPPED: &[(&str, &str)] = &[];
 
-/// Most ranks for the tests of another build of mpi4py. What depends on their number, ours has shown.
+/// Most ranks for the tests of another build of mpi4py in the gate. What depends on their number, ours has shown.
 const OF_ANOTHER_BUILD: usize = 3;
 
 /// A line of the list.
@@ -70,12 +70,13 @@ pub(crate) struct Without {
     pub(crate) of_kinds: (&'static str, &'static [&'static str]),
 }
 
-/// Runs the modules of the list once more, with another build of mpi4py, but for `without`.
+/// Runs the modules of the list once more, with another build of mpi4py, but for `without`; `is_deep`: with all numbers of ranks.
 pub(crate) fn run_again(
     project: &Project,
     mpi: &Mpi,
     environment: &Environment,
     (name, without): (&str, Without),
+    is_deep: bool,
     tally: &mut Tally,
 ) {
     let (module, tests) = without.of_kinds;
@@ -85,7 +86,9 @@ pub(crate) fn run_again(
             return Err(format!("{LIST} has no module {unknown} that could be left out"));
         }
         listed.retain(|module| module.name != without.module);
-        listed.iter_mut().for_each(|module| module.ranks.retain(|ranks| *ranks <= OF_ANOTHER_BUILD));
+        listed
+            .iter_mut()
+            .for_each(|module| module.ranks.retain(|ranks| is_deep || *ranks <= OF_ANOTHER_BUILD));
         for listed in listed.iter_mut().filter(|listed| listed.name == module) {
             listed.without.extend(tests.iter().map(ToString::to_string));
         }

@@ -126,7 +126,7 @@ pub(crate) fn run(project: &Project, is_deep: bool, tally: &mut Tally) {
     second_prefix(project, home, tally);
     faces::run(project, &built, tally);
     debian::run(project, &built, is_deep, tally);
-    wheel(project, &built, tally);
+    wheel(project, &built, is_deep, tally);
     intel::run(project, &built, tally);
 }
 
@@ -215,7 +215,7 @@ fn with_more(project: &Project, mpicc: &Path, library: &Path) -> Fallible<Mpi> {
 }
 
 /// mpi4py as it is published: its loader looks for `libmpi.so.12`.
-fn wheel(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+fn wheel(project: &Project, mpi: &Mpi, is_deep: bool, tally: &mut Tally) {
     let name = "mpich: mpi4py's published wheel";
     let published = match python::published(project) {
         Ok(published) => published,
@@ -235,7 +235,7 @@ fn wheel(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     // The published wheel uses the functions for programs that survive a loss with Open MPI only.
     let survival = "test_ulfm";
     let without = mpi4py::Without { module: survival, of_kinds: FLOAT16 };
-    mpi4py::run_again(project, mpi, &published, (name, without), tally);
+    mpi4py::run_again(project, mpi, &published, (name, without), is_deep, tally);
     let (module, tests) = FLOAT16;
     let why = format!("{name}: of {module} {}, with MPIX_C_FLOAT16 of MPICH", tests.join(", "));
     tally.not_run(tests.len(), why);
