@@ -545,10 +545,10 @@ impl World {
         segment: Segment,
     ) -> Result<Status> {
         let Some(Sought { pattern, peer }) = sought else { return Ok(from_nobody()) };
-        let (mut segment, mut waited) = (segment, false);
+        let mut waited = false;
         let found = match segment.is_on_device() {
             true => Found::Other,
-            false => self.recv_at_once(peer, &pattern, &mut segment, &mut waited),
+            false => self.recv_at_once(peer, &pattern, &segment, &mut waited),
         };
         if let Found::Message(status) = found {
             return Ok(status);
