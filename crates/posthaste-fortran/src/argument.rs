@@ -132,29 +132,31 @@ unsafe fn taken(few: &mut Few, program: *mut Integer, len: Integer, back: bool) 
             few.0.as_mut_ptr().cast::<Word>()
         };
         // SAFETY: the caller has as many INTEGERs, and there is room for as many.
-        unsafe { copied(program.cast_const(), to, len, |number| number as u32 as Word) };
+        unsafe { convert(program.cast_const(), to, len, |number| number as u32 as Word) };
         array = to.cast();
     }
     Handles { array, program, len, back, _few: PhantomData, _many: many }
 }
 
-/// So many handles are copied in one go: what the loop itself takes is a third of it with four, as compilers do by themselves.
-const GO: usize = 16;
+/// Elements in one turn of the loop: with four, as compilers choose, a third of the instructions are those of the loop itself.
+const UNROLLED: usize = 16;
 
 /// Copies an array into one of another type.
 ///
 /// # Safety
 /// `from` and `to` have `len` elements each, and share no memory.
 #[inline]
-unsafe fn copied<F: Copy, T>(from: *const F, to: *mut T, len: usize, convert: impl Fn(F) -> T + Copy) {
-    let whole = len - len % GO;
-    for at in (0..whole).step_by(GO) {
-        // SAFETY: as promised.
-        unsafe { to.add(at).cast::<[T; GO]>().write(from.add(at).cast::<[F; GO]>().read().map(convert)) };
+unsafe fn convert<F: Copy, T>(from: *const F, to: *mut T, len: usize, each: impl Fn(F) -> T + Copy) {
+    let whole = len - len % UNROLLED;
+    for at in (0..whole).step_by(UNROLLED) {
+        let (from, to) =
+            (from.wrapping_add(at).cast::<[F; UNROLLED]>(), to.wrapping_add(at).cast::<[T; UNROLLED]>());
+        // SAFETY: as many elements are left on both sides, as promised, for `at` ends that far before `len`.
+        unsafe { to.write(from.read().map(each)) };
     }
     for at in whole..len {
-        // SAFETY: as promised.
-        unsafe { to.add(at).write(convert(from.add(at).read())) };
+        // SAFETY: as promised, for `at` is less than `len`.
+        unsafe { to.add(at).write(each(from.add(at).read())) };
     }
 }
 
@@ -172,7 +174,7 @@ impl Drop for Handles<'_> {
         if self.back && !ARE_ALIKE {
             let copy = self.array.cast_const().cast::<Word>();
             // SAFETY: `taken` has written as many, and the program's array is as long.
-            unsafe { copied(copy, self.program, self.len, |handle| handle as Integer) };
+            unsafe { convert(copy, self.program, self.len, |handle| handle as Integer) };
         }
     }
 }

@@ -40,7 +40,10 @@ unsafe fn is_contiguous(section: Choice) -> bool {
     }
 }
 
-/// Of whatever rank.
+/// Of whatever rank. Out of line, so that the one dimension of most arrays costs each routine a few instructions.
+///
+/// # Safety
+/// It is a descriptor.
 #[inline(never)]
 unsafe fn has_no_gaps(section: Choice) -> bool {
     // SAFETY: the caller has a descriptor; no more dimensions are asked for than it has.

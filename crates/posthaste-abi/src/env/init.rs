@@ -219,17 +219,13 @@ mod heap {
         let world = &library().world;
         let mut block = world.allocate(size)?;
         let beyond = |block: &Block| block.as_ptr().addr().wrapping_neg() & (alignment - 1);
-        let mut up = 0;
         if beyond(&block) > 0 {
+            // At once it may be all the memory that there is.
             drop(block);
-            (block, up) = match world.allocate(size.saturating_add(alignment - 1)) {
-                Ok(block) => {
-                    let up = beyond(&block);
-                    (block, up)
-                }
-                Err(_) => (world.allocate(size)?, 0),
-            };
+            let with_room = world.allocate(size.saturating_add(alignment - 1));
+            block = with_room.or_else(|_| world.allocate(size))?;
         }
+        let up = Some(beyond(&block)).filter(|up| up.saturating_add(size) <= block.len()).unwrap_or(0);
         let base: *mut c_void = block.as_ptr().wrapping_add(up).cast();
         GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(base.addr(), block);
         Ok(base)
