@@ -63,8 +63,12 @@ impl House<'_> {
     fn carried(&self, links: &str) -> Fallible {
         let outcome = self.succeed(self.over(links, "long", "2"))?;
         let carried = [1, 2].map(|link| counter(&outcome, &format!("bytes.link{link}")));
-        if carried.iter().any(|bytes| *bytes < 10 << 20) || counter(&outcome, "links.down") > 0 {
-            return Err(format!("both links have to carry long messages\n{}", outcome.complaint()));
+        let down = counter(&outcome, "links.down");
+        if carried.iter().any(|bytes| *bytes < 10 << 20) || down > 0 {
+            return Err(format!(
+                "both links have to carry long messages: {carried:?} bytes, and {down} times one went down\n{}",
+                outcome.complaint()
+            ));
         }
         Ok(())
     }

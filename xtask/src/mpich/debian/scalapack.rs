@@ -19,12 +19,14 @@ struct Kind {
     letters: &'static str,
     /// What comes at its end.
     end: &'static str,
-    /// Not if it takes ten seconds and more, or, as xdsep with the reference BLAS, fails in one of a dozen runs.
+    /// Not if it takes ten seconds and more.
     in_gate: bool,
+    /// How often it may run until it passes.
+    runs: u32,
 }
 
 const fn kind(folder: &'static str, name: &'static str, letters: &'static str, end: &'static str) -> Kind {
-    Kind { folder, name, letters, end, in_gate: true }
+    Kind { folder, name, letters, end, in_gate: true, runs: 1 }
 }
 
 /// A routine of whatever numbers.
@@ -34,6 +36,12 @@ const fn all(name: &'static str) -> Kind {
 
 /// Those of BLACS, by its interfaces in Fortran and C, end with an abort behind this.
 const BLACS: &str = "PASSED  BLACS_SET/BLACS_GET TESTS";
+
+/// A test of clustered eigenvalues. How far the eigenvectors are from orthogonal hangs on the last bits, which the order of
+/// arrival decides; in some matrix of a thousand it is more than the test allows, over any MPI (docs/programs.md).
+const fn clustered(name: &'static str) -> Kind {
+    Kind { in_gate: false, runs: 3, ..all(name) }
+}
 
 const KINDS: [Kind; 26] = [
     kind("BLACS", "x?btest", "F", BLACS),
@@ -55,8 +63,8 @@ const KINDS: [Kind; 26] = [
     all("x?hrd"),
     all("x?trd"),
     all("x?nep"),
-    Kind { in_gate: false, ..all("x?sep") },
-    Kind { in_gate: false, ..all("x?gsep") },
+    clustered("x?sep"),
+    clustered("x?gsep"),
     kind(".", "x?svd", "sd", "End of tests"),
     kind(".", "x?hseqr", "sd", "PASSED"),
     kind(".", "x?evc", "cz", "END OF TESTS."),
@@ -70,13 +78,13 @@ const FEWER: [(&str, &str); 2] = [
     ("'I' 'S' 'D' 'C' 'Z'", "'I' 'D'"),
 ];
 
-/// The tests that run: the quick ones of one kind of numbers, or all. A folder and a program each, and what comes at its end.
-fn tests(is_deep: bool) -> impl Iterator<Item = (&'static str, String, &'static str)> {
+/// The tests that run: the quick ones of one kind of numbers, or all. Each with the name of its program.
+fn tests(is_deep: bool) -> impl Iterator<Item = (&'static Kind, String)> {
     let kinds = KINDS.iter().filter(move |kind| is_deep || kind.in_gate);
     kinds.flat_map(move |kind| {
         let wanted = move |letter: &char| is_deep || "dF".contains(*letter);
         let letters = kind.letters.chars().filter(wanted);
-        letters.map(|letter| (kind.folder, kind.name.replace('?', &letter.to_string()), kind.end))
+        letters.map(move |letter| (kind, kind.name.replace('?', &letter.to_string())))
     })
 }
 
@@ -87,9 +95,10 @@ pub(super) fn count(is_deep: bool) -> usize {
 
 /// All of them, each with four ranks.
 pub(super) fn run(project: &Project, mpi: &Mpi, unpacked: &Unpacked, is_deep: bool, tally: &mut Tally) {
-    for (folder, name, end) in tests(is_deep) {
+    for (kind, name) in tests(is_deep) {
         tally.test(&format!("mpich: Debian's ScaLAPACK, its own {name}"), || {
-            test(project, mpi, unpacked, folder, &name, end)
+            let once = || test(project, mpi, unpacked, kind, &name);
+            (1..kind.runs).fold(once(), |result, _| result.or_else(|_| once()))
         });
     }
     if !is_deep {
@@ -101,7 +110,8 @@ pub(super) fn run(project: &Project, mpi: &Mpi, unpacked: &Unpacked, is_deep: bo
 }
 
 /// In a folder of its own, as some of them leave files.
-fn test(project: &Project, mpi: &Mpi, unpacked: &Unpacked, folder: &str, name: &str, end: &str) -> Fallible {
+fn test(project: &Project, mpi: &Mpi, unpacked: &Unpacked, kind: &Kind, name: &str) -> Fallible {
+    let &Kind { folder, end, .. } = kind;
     let data = unpacked.root.join("usr/share/scalapack").join(folder);
     let here = project.folder(&format!("debian/{name}"))?;
     for file in files(&data, "dat") {

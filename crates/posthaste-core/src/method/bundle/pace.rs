@@ -1,7 +1,8 @@
 //! How fast a link brings long messages to one peer, by what the peer says has come.
 //!
 //! Does no I/O and has no clock. What must stay true: what is measured is the time between two answers while more was
-//! under way, so that a link is not called slow because it had little to do; a link that was slow once is tried again.
+//! under way, so that a link is not called slow because it had little to do, nor because who answers had no CPU for once; a
+//! link that was slow is tried again, which takes a tenth of the time at most.
 
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ const WINDOW: u64 = 1 << 20;
 /// Times over which one value of the speed is taken, and at least where there is no more to come.
 const SPAN: Duration = Duration::from_micros(500);
 const SHORT_SPAN: Duration = Duration::from_micros(20);
-/// A link that has stood idle so long is believed to be twice as fast as it was.
-const FORGIVEN: f64 = 0.1;
+/// A link that has stood idle so many times as long as it would take is tried again.
+const PATIENCE: f64 = 10.0;
 
 /// The long messages on one link to one peer.
 #[derive(Debug, Default)]
@@ -22,8 +23,10 @@ pub(super) struct Pace {
     span: Option<(Duration, u64)>,
     /// Since when nothing is under way.
     idle_since: Duration,
-    /// Bytes per second; 0 while nothing is known.
+    /// Bytes per second.
     speed: f64,
+    /// How many values that stands on, up to two. One is none: it may have been a rank that had no CPU.
+    values: u8,
 }
 
 impl Pace {
@@ -49,7 +52,8 @@ impl Pace {
             return;
         }
         let speed = come as f64 / span.as_secs_f64();
-        self.speed = if self.speed == 0.0 { speed } else { 0.75 * self.speed + 0.25 * speed };
+        self.speed = if self.values < 2 { self.speed.max(speed) } else { 0.75 * self.speed + 0.25 * speed };
+        self.values = 2.min(self.values + 1);
         self.span = (!is_idle).then_some((now, 0));
     }
 
@@ -68,19 +72,22 @@ impl Pace {
         self.under_way == 0 || self.under_way + bytes <= WINDOW
     }
 
-    /// What is known of its speed.
+    /// Its speed; 0 while that is not known.
     pub(super) fn speed(&self) -> f64 {
-        self.speed
+        if self.values < 2 { 0.0 } else { self.speed }
     }
 
     /// How long it takes until so many more bytes have come, if `fastest` is the speed of the fastest link.
     pub(super) fn until(&self, now: Duration, bytes: u64, fastest: f64) -> f64 {
-        let idle = if self.under_way == 0 { now.saturating_sub(self.idle_since).as_secs_f64() } else { 0.0 };
-        let speed = match self.speed {
-            0.0 => fastest,
-            speed => speed * (1.0 + idle / FORGIVEN),
-        };
-        (self.under_way + bytes) as f64 / speed.max(1.0)
+        let takes = |speed: f64| (self.under_way + bytes) as f64 / speed.max(1.0);
+        if self.values < 2 {
+            return takes(fastest);
+        }
+        let is_due = self.under_way == 0
+            && now.saturating_sub(self.idle_since).as_secs_f64() > PATIENCE * takes(self.speed);
+        // Before what would wait on the fastest link behind more than half a window.
+        let tried = (WINDOW / 2) as f64 / fastest;
+        if is_due { takes(self.speed).min(tried) } else { takes(self.speed) }
     }
 }
 
@@ -134,15 +141,30 @@ mod tests {
         assert!((180..=220).contains(&given[0]), "{given:?}");
     }
 
+    /// Whoever is to say what has come gets no CPU for so long in the middle of the first value of one link.
+    #[test]
+    fn a_rank_that_stands_still_makes_no_link_slow() {
+        for stop in [0.01, 0.2, 2.0] {
+            let mut paces = [Pace::default(), Pace::default()];
+            for (link, late) in [stop, 0.001].into_iter().enumerate() {
+                paces[link].begin(2 * PART);
+                paces[link].end(Duration::ZERO, PART);
+                paces[link].end(Duration::from_secs_f64(late), PART);
+            }
+            let (given, _) = bring(&mut paces, [100e6; 2], 3000, stop + 0.001);
+            assert!(given.iter().all(|parts| *parts > 1400), "after {stop} s: {given:?}, {paces:?}");
+        }
+    }
+
     #[test]
     fn a_link_that_stood_still_is_tried_again() {
-        let slow = Pace { speed: 1e6, ..Pace::default() };
-        let fast = |under_way| Pace { speed: 1e9, under_way, ..Pace::default() };
+        let slow = Pace { speed: 1e6, values: 2, ..Pace::default() };
+        let fast = |under_way| Pace { speed: 1e9, values: 2, under_way, ..Pace::default() };
         let is_tried = |seconds, under_way| {
-            let now = Duration::from_secs(seconds);
+            let now = Duration::from_secs_f64(seconds);
             slow.until(now, PART, 1e9) < fast(under_way).until(now, PART, 1e9)
         };
-        assert!(!is_tried(1, WINDOW) && is_tried(10, WINDOW) && !is_tried(10, 0));
+        assert!(!is_tried(0.6, WINDOW) && is_tried(0.7, WINDOW) && !is_tried(10.0, 0));
     }
 
     #[test]
