@@ -34,8 +34,9 @@ use crate::{
 
 const OPTIONS: [&str; 6] = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror"];
 
-/// Tests that nothing else may run beside: they count how often ranks lose a CPU.
-pub(crate) const BY_ITSELF: [&str; 1] = ["coll_switches"];
+/// Tests that nothing else may run beside: one counts how often ranks lose a CPU; in the other, two ranks hand over so often that
+/// without a CPU each they take ten times as long.
+pub(crate) const BY_ITSELF: [&str; 2] = ["coll_switches", "large_messages_put"];
 
 /// The plug-in in `examples`, and tests that are run over it.
 const PLUGIN: &str = "libposthaste_unix.so";

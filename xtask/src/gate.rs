@@ -206,6 +206,7 @@ pub(crate) fn run(project: &Project, only: &[String], deep: bool, may_install: b
     let wanted = |name: &str| is_named(only, name) || (name == "stage" && needs_library);
     let start = Instant::now();
     packages::ensure(project, &wanted, may_install);
+    let project = &Project { builds_once: only.is_empty(), ..project.clone() };
     let gate = Gate { project: project.clone(), mpi: Mpi::posthaste(project), deep };
     let mut tally = Tally::default();
     lanes::run(&BUILDS, &gate, &wanted, &mut tally);

@@ -218,7 +218,7 @@ const HANGS: [Hang; 27] = [
             "has been in MPI_Win_wait for",
             "waits for rank 3 to call MPI_Win_complete on board",
             "has been in MPI_Win_fence for",
-            "so: rank 0 has not come to",
+            "so: rank 0 has not come to MPI_Win_fence, collective operation ",
             "of board, where rank 2 waits",
         ],
     ),
@@ -306,7 +306,7 @@ impl Mismatch {
 }
 
 /// In each some rank gets a message that tells: pairs in which everybody waits are among [`HANGS`].
-const MISMATCHES: [Mismatch; 23] = [
+const MISMATCHES: [Mismatch; 24] = [
     // 64 KiB are combined by one member, 128 KiB by two, where eight share two CPUs.
     mismatch(
         "short",
@@ -357,6 +357,12 @@ const MISMATCHES: [Mismatch; 23] = [
     ),
     mismatch("world", ["scan", "gather0"], 2, " called MPI_"),
     mismatch("world", ["scan", "barrier"], 3, " called MPI_"),
+    mismatch(
+        "window",
+        ["fence", "free"],
+        2,
+        "rank 0 called MPI_Win_fence where rank 1 called MPI_Win_free, as collective operation ",
+    ),
     mismatch("inter", ["bcast0", "allgather"], 3, "on an intercommunicator"),
     mismatch("inter", ["barrier", "alltoall"], 3, " called MPI_"),
     mismatch("inter", ["Ibcast0", "Iscatter0"], 2, "called MPI_Bcast with root"),

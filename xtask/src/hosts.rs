@@ -63,6 +63,15 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     });
 }
 
+/// Compiles what is loaded before mpiexec.
+fn stall(project: &Project) -> Fallible<PathBuf> {
+    let library = project.folder("c-tests/hosts")?.join("stall.so");
+    let source = project.root.join("tests/c/fault/stall.c");
+    let compiler =
+        Job::new("cc").args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]).arg(&library).arg(source);
+    compiler.succeed().map(|_| library)
+}
+
 struct House<'a> {
     mpi: &'a Mpi,
     rig: Rig,
@@ -72,6 +81,7 @@ struct House<'a> {
     faulty: PathBuf,
     hang: PathBuf,
     unheard: PathBuf,
+    stall: PathBuf,
     partner: PathBuf,
     spawner: PathBuf,
     tests: Vec<PathBuf>,
@@ -89,6 +99,7 @@ impl<'a> House<'a> {
             faulty: ctests::helper(project, mpi, "fault", "faulty")?,
             hang: ctests::helper(project, mpi, "fault", "hang")?,
             unheard: ctests::helper(project, mpi, "fault", "unheard")?,
+            stall: stall(project)?,
             partner: ctests::helper(project, mpi, "build", "partner")?,
             spawner: ctests::helper(project, mpi, "build", "spawner")?,
             tests: tests

@@ -25,6 +25,8 @@ pub(crate) struct Project {
     pub(crate) stage: PathBuf,
     /// Use what is staged as it is, without building.
     pub(crate) as_staged: bool,
+    /// Nothing is kept for building it again after a change, which takes a third longer.
+    pub(crate) builds_once: bool,
 }
 
 impl Project {
@@ -37,7 +39,7 @@ impl Project {
             _ => root.join("target"),
         };
         let stage = target.join("stage");
-        Self { root, target, stage, as_staged: false }
+        Self { root, target, stage, as_staged: false, builds_once: false }
     }
 
     /// `cargo` with these arguments, in the root of the repository. What it builds in release mode may be handed on: nothing
@@ -48,6 +50,7 @@ impl Project {
             Job::new(cargo).args(arguments).dir(&self.root).env("CARGO_TERM_COLOR", "never").limit(1500);
         let runs_tests = arguments.first() == Some(&"test") && !arguments.contains(&"--no-run");
         let job = if runs_tests { job } else { job.behind_others().limit(3000) };
+        let job = if self.builds_once { job.env("CARGO_INCREMENTAL", "0") } else { job };
         if !arguments.contains(&"--release") {
             return job;
         }

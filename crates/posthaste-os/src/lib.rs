@@ -27,6 +27,7 @@ pub mod plugin;
 pub mod pmix;
 pub mod pool;
 pub mod process;
+pub mod pulse;
 pub mod resources;
 pub mod ring;
 pub mod scope;

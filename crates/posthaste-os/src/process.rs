@@ -8,6 +8,7 @@ mod apart;
 
 pub use apart::start_apart;
 
+use crate::pulse::{Pulse, without_signals};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -251,56 +252,55 @@ pub struct Guardian {
     pid: i32,
     /// The guardian reads the other end: end of file means that the launcher is gone.
     lifeline: OwnedFd,
+    /// Says that the launcher is there.
+    _pulse: Option<Pulse>,
     reaped: bool,
 }
 
 impl Guardian {
-    /// Forks the guardian. Best called before any other process is started. With `patience`, a launcher without a
-    /// [`Guardian::beat`] for so long counts as gone too, and is killed: it has been stopped, and nobody is there who
-    /// could let it go on.
+    /// Forks the guardian. Best called before any other process is started. With `patience`, a launcher that has been stopped for so
+    /// long counts as gone too, and is killed: nobody is there who could let it go on.
     ///
     /// # Errors
-    /// When there are no descriptors or processes to be had.
+    /// When there are no descriptors, processes or threads to be had.
     pub fn new(patience: Option<Duration>) -> io::Result<Self> {
         let (end, lifeline) = io::pipe()?;
         let (end, lifeline) = (OwnedFd::from(end), OwnedFd::from(lifeline));
         let launcher = own_pid();
-        let patience = patience.map_or(-1, |patience| patience.as_millis().min(1 << 30) as c_int);
-        // SAFETY: plain system calls on values of this frame. All signals are blocked across the fork, so
-        // that none of them can end the guardian before it watches; the child calls `watch` only, which is
-        // async-signal-safe and never returns.
-        let pid = unsafe {
-            let mut all: libc::sigset_t = std::mem::zeroed();
-            let mut before: libc::sigset_t = std::mem::zeroed();
+        let milliseconds = patience.map_or(-1, |patience| patience.as_millis().min(1 << 30) as c_int);
+        // SAFETY: plain system calls. All signals are blocked across the fork, so that none of them can end the guardian before it
+        // watches; the child calls `watch` only, which is async-signal-safe and never returns.
+        let forked = without_signals(|| unsafe {
             // Whoever started us may have left it ignored, and then nobody could wait for children.
             libc::signal(libc::SIGCHLD, libc::SIG_DFL);
-            libc::sigfillset(&raw mut all);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-            let pid = libc::fork();
-            if pid == 0 {
-                watch(end.as_raw_fd(), launcher, patience);
+            match libc::fork() {
+                0 => watch(end.as_raw_fd(), launcher, milliseconds),
+                -1 => Err(io::Error::last_os_error()),
+                pid => {
+                    libc::setpgid(pid, pid);
+                    Ok(pid)
+                }
             }
-            let failed = io::Error::last_os_error();
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-            if pid < 0 {
-                return Err(failed);
-            }
-            libc::setpgid(pid, pid);
-            pid
+        });
+        let mut guardian = Self { pid: forked?, lifeline, _pulse: None, reaped: false };
+        guardian._pulse = patience.map(|patience| guardian.assure(patience)).transpose()?;
+        Ok(guardian)
+    }
+
+    /// Says several times in `patience` that the launcher is there.
+    fn assure(&self, patience: Duration) -> io::Result<Pulse> {
+        let lifeline = self.lifeline.try_clone()?;
+        let beat = move || {
+            // SAFETY: a plain system call on constant memory. The guardian reads all the time; should it be gone, this fails (Rust
+            // programs ignore SIGPIPE).
+            unsafe { libc::write(lifeline.as_raw_fd(), c"b".as_ptr().cast(), 1) };
         };
-        Ok(Self { pid, lifeline, reaped: false })
+        Pulse::start(patience / 8, beat)
     }
 
     /// The group to join, which is also the guardian's process id.
     pub fn group(&self) -> i32 {
         self.pid
-    }
-
-    /// Says that the launcher is there.
-    pub fn beat(&self) {
-        // SAFETY: a plain system call on memory of this frame. The guardian reads all the time; should it be gone, this
-        // fails (Rust programs ignore SIGPIPE).
-        unsafe { libc::write(self.lifeline.as_raw_fd(), c"b".as_ptr().cast(), 1) };
     }
 
     /// To hear when somebody has already waited for the guardian: its id may then belong to others.

@@ -1,8 +1,8 @@
 /* mismatch.c: rank 0 calls one collective function and the others another one, or with another root, as the first operation of a
  * communicator, for the tests of what the library says about it (`cargo xtask test --only hangs`).
  * Usage: mismatch WHERE FIRST SECOND. WHERE is world, inter (rank 0 is one group, the others are the other), types (rank 0
- * says MPI_INT, the others MPI_FLOAT), or short or shorter (rank 0 says 64 or 100 KiB, the others 128 KiB). A call is the name of a function, with
- * an I in front of its nonblocking form, or a P in front of its persistent one, and its root, a rank in the world, behind it: Ibcast1. */
+ * says MPI_INT, the others MPI_FLOAT), short or shorter (rank 0 says 64 or 100 KiB, the others 128 KiB), or window (the calls are fence and
+ * free, on a window that is not mapped). A call is the name of a function, with an I in front of its nonblocking form, or a P in front of its persistent one, and its root, a rank in the world, behind it: Ibcast1. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 static int in[1 << 16], out[1 << 16], n = 4;
 static MPI_Request request = MPI_REQUEST_NULL;
+static MPI_Win win = MPI_WIN_NULL;
 
 /* Of the persistent forms there is only this. */
 static void persistent_allreduce(MPI_Comm c, MPI_Datatype t)
@@ -36,6 +37,8 @@ static void call(const char *name, MPI_Comm c, MPI_Datatype t, int rank, int int
     size_t length = strcspn(name, "0123456789");
     int root = atoi(name + length);
     if (!strcmp(name, "Pallreduce")) return persistent_allreduce(c, t);
+    if (!strcmp(name, "fence")) return (void)MPI_Win_fence(0, win);
+    if (!strcmp(name, "free")) return (void)MPI_Win_free(&win);
     if (inter && (root == 0) == (rank == 0)) root = root == rank ? MPI_ROOT : MPI_PROC_NULL;
     else if (inter && root > 0) root--;
     FUNCTION("barrier", MPI_Barrier, MPI_Ibarrier, c)
@@ -64,6 +67,10 @@ int main(int argc, char **argv)
         MPI_Comm_split(MPI_COMM_WORLD, rank == 0, 0, &half);
         MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank == 0, 5, &comm);
         MPI_Comm_set_name(comm, "bridge");
+    }
+    if (!strcmp(argv[1], "window")) {
+        MPI_Win_create(in, sizeof in, sizeof *in, MPI_INFO_NULL, comm, &win);
+        MPI_Win_set_name(win, "board");
     }
     call(rank == 0 ? argv[2] : argv[3], comm, types && rank != 0 ? MPI_FLOAT : MPI_INT, rank, inter);
     MPI_Barrier(comm);

@@ -73,8 +73,9 @@ pub(super) fn doctests(project: &Project, tally: &mut Tally) {
     cargo_test(project.cargo(&TEST).arg("--doc"), "cargo test --doc", tally);
 }
 
-/// The engine simulates thousands of runs: compiled with a little optimisation they take a third of the time.
-const ENGINE: &str = "profile.dev.package.posthaste-core.opt-level=1";
+/// The engine simulates thousands of runs: compiled with a little optimisation they take a third of the time. That takes longer to
+/// compile, and less so without what debuggers read.
+const ENGINE: &str = "profile.dev.package.posthaste-core={opt-level=1,codegen-units=16,debug=false}";
 const TEST: [&str; 6] = ["test", "--quiet", "--workspace", "--no-fail-fast", "--config", ENGINE];
 
 /// Tests, counted one by one. `--show-output`: those that pass may say that they left something out.

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How many tests there are.
-pub(super) const TESTS: usize = 11;
+pub(super) const TESTS: usize = 13;
 
 /// Within this everybody is gone after a loss; five seconds are promised, the rest is for a busy machine.
 pub(super) const SECONDS: u64 = 8;
@@ -72,6 +72,13 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
             house.loses(|house| house.signal(signal, AGENT), "host")
         });
     }
+    tally.test("hosts: our mpiexec: a file that takes no output for six seconds ends nothing", || {
+        house.waits_for_file(&[], "write")
+    });
+    tally.test(
+        "hosts: our mpiexec: agents that get into their folder after six seconds are waited for",
+        || house.waits_for_file(&["-launcher", "fork"], "chdir"),
+    );
     for lost in ["rank", "silent"] {
         tally.test(
             &format!("hosts: our mpiexec: who never talked to one that is lost hears of it ({lost})"),
@@ -133,6 +140,23 @@ impl House<'_> {
             return Err(outcome.complaint());
         }
         Ok(())
+    }
+
+    /// A job whose output goes into a file; this call of mpiexec and of agents that have its environment takes long.
+    fn waits_for_file(&self, launcher: &[&str], call: &str) -> Fallible {
+        let output = self.rig.folder().join("output");
+        let script =
+            format!("STALL={call} LD_PRELOAD='{}' exec \"$@\" >'{}'", self.stall.display(), output.display());
+        let job = self.ours(&["1", "2"], 1).args(launcher).args([
+            "sh",
+            "-c",
+            "echo here; sleep 1; echo still here",
+        ]);
+        self.succeed(job.under(&["sh", "-c", &script, "sh"]))?;
+        let said = fs::read_to_string(&output).map_err(|e| format!("{}: {e}", output.display()))?;
+        let mut lines: Vec<&str> = said.lines().collect();
+        lines.sort_unstable();
+        if lines == ["here", "here", "still here", "still here"] { Ok(()) } else { Err(said) }
     }
 
     /// A failure with this code, of which mpiexec says one sentence with these words, and nothing is left.

@@ -11,19 +11,38 @@ use crate::datatype::Segment;
 
 /// Nobody leaves before everybody has come.
 pub fn barrier(team: &Team) -> Schedule {
+    meet_in(team, Function::Barrier)
+}
+
+/// The same in `MPI_Win_fence`.
+pub fn fence(team: &Team) -> Schedule {
+    meet_in(team, Function::WinFence)
+}
+
+/// The same in `MPI_Win_free`.
+pub fn free_window(team: &Team) -> Schedule {
+    meet_in(team, Function::WinFree)
+}
+
+/// The same in `MPI_Comm_disconnect`.
+pub fn disconnect(team: &Team) -> Schedule {
+    meet_in(team, Function::CommDisconnect)
+}
+
+fn meet_in(team: &Team, function: Function) -> Schedule {
     if let Some(levels) = Levels::of(team, 0) {
-        return levels.barrier(team);
+        return levels.barrier(team, function);
     }
     let n = team.size() as u32;
     match choose::barrier(n, team.is_oversubscribed()) {
         Barrier::Dissemination => {
-            let mut draft = Draft::new(team, Function::Barrier, 3 * n.ilog2() as usize + 3);
+            let mut draft = Draft::new(team, function, 3 * n.ilog2() as usize + 3);
             draft.meet();
             draft.done()
         }
         Barrier::Tree(radix) => {
             let node = tree::place(team.rank() as u32, n, radix);
-            let mut draft = Draft::new(team, Function::Barrier, 2 * node.children.len() + 4);
+            let mut draft = Draft::new(team, function, 2 * node.children.len() + 4);
             come(&mut draft, &node);
             go(&mut draft, &node);
             draft.done()

@@ -124,6 +124,11 @@ pub fn barrier(bridge: &Bridge) -> Schedule {
     super::barrier(&bridge.team)
 }
 
+/// The same of both groups in `MPI_Comm_disconnect`.
+pub fn disconnect(bridge: &Bridge) -> Schedule {
+    super::disconnect(&bridge.team)
+}
+
 /// The group that the root is not in gets what the root has.
 ///
 /// # Errors

@@ -90,6 +90,9 @@ functions! {
     WinAllocate: "MPI_Win_allocate",
     WinAllocateShared: "MPI_Win_allocate_shared",
     WinCreateDynamic: "MPI_Win_create_dynamic",
+    WinFence: "MPI_Win_fence",
+    WinFree: "MPI_Win_free",
+    CommDisconnect: "MPI_Comm_disconnect",
     Finalize: "MPI_Finalize",
 }
 
@@ -259,7 +262,9 @@ impl Label {
 
     /// Whether its messages say only that somebody, and all for whom that one speaks, have come.
     pub(super) fn is_barrier(tag: i32) -> bool {
-        Self::read(tag).is_some_and(|label| label.function == Function::Barrier)
+        use Function::{Barrier, CommDisconnect, WinFence, WinFree};
+        let is_one = |label: Self| matches!(label.function, Barrier | WinFence | WinFree | CommDisconnect);
+        Self::read(tag).is_some_and(is_one)
     }
 
     /// What is the same in all labels of an operation, and in no other one's of its communicator: its number, and whether it is

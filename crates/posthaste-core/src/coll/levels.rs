@@ -68,8 +68,8 @@ impl<'n> Levels<'n> {
     }
 
     /// Nobody leaves before everybody has come.
-    pub(super) fn barrier(&self, team: &Team) -> Schedule {
-        let mut draft = Draft::new(team, Function::Barrier, 12);
+    pub(super) fn barrier(&self, team: &Team, function: Function) -> Schedule {
+        let mut draft = Draft::new(team, function, 12);
         self.inside(&mut draft);
         let node = tree::place(draft.me(), draft.n(), choose::radix(team.is_oversubscribed()));
         barrier::come(&mut draft, &node);

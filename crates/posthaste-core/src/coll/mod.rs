@@ -39,7 +39,7 @@ mod tree;
 
 pub use allgather::{allgather, allgatherv};
 pub use alltoall::{TypedBlocks, alltoall, alltoallv, alltoallw};
-pub use barrier::barrier;
+pub use barrier::{barrier, disconnect, fence, free_window};
 pub use bcast::bcast;
 pub use board::Boards;
 pub use gather::{gather, gatherv, scatter, scatterv};

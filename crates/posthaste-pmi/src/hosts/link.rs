@@ -1,9 +1,11 @@
 //! The parent above an agent: what it says and what we say to it.
 //!
 //! The side of the user for an agent. What must stay true: a parent that is gone, silent for too long, or says what
-//! nobody understands is the end of this agent, and with it of all that is below.
+//! nobody understands is the end of this agent, and with it of all that is below; that we are there is said by a thread of its own,
+//! since a slow file server may hold us up.
 
 use super::frame::{Down, Frames, Up, emit};
+use super::shared::Shared;
 use super::{BEAT, SILENCE};
 use crate::spawn::Stream;
 use crate::spawn::ending::How;
@@ -13,6 +15,7 @@ use crate::spawn::talk::{Fault, Order, Report};
 use crate::spawn::verdict::Cause;
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::signal::Signal;
+use posthaste_os::pulse::Pulse;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
@@ -24,14 +27,16 @@ use std::time::Instant;
 pub(super) struct Link {
     host: String,
     from: File,
-    to: Sink,
+    to: Shared,
+    _pulse: Pulse,
     frames: Frames,
     epoll: Rc<Epoll>,
     orders: VecDeque<Order>,
     heard: Instant,
     /// The parent has said that it will be stopped and silent.
     excused: bool,
-    beat: Instant,
+    /// When to look whether the parent is there.
+    look: Instant,
     /// Room is being waited for.
     watched: bool,
     /// The parent reads too slowly, so the ranks are not read.
@@ -49,16 +54,19 @@ impl Link {
         let from = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         epoll.add(&from, EpollEvent::new(EpollFlags::EPOLLIN, Token::Parent.emit()))?;
         let now = Instant::now();
+        let to = Shared::new(Sink::new(&io::stdout())?);
+        let above = to.clone();
         Ok(Self {
             host: host.into(),
             from,
-            to: Sink::new(&io::stdout())?,
+            to,
+            _pulse: Pulse::start(BEAT, move || above.beat(&Up::Beat))?,
             frames,
             epoll,
             orders: VecDeque::new(),
             heard: now,
             excused: false,
-            beat: now,
+            look: now,
             watched: false,
             full: false,
             wanted: [true; 2],
@@ -110,7 +118,7 @@ impl Link {
     }
 
     fn send(&mut self, message: &Up) {
-        self.to.push(None, |out| emit(message, out));
+        self.to.lock().push(None, |out| emit(message, out));
     }
 }
 
@@ -118,7 +126,7 @@ impl Above for Link {
     fn event(&mut self, token: Token) {
         match token {
             Token::Parent => self.read(),
-            Token::Sink(_) => self.to.flush(),
+            Token::Sink(_) => self.to.lock().flush(),
             _ => {}
         }
     }
@@ -143,32 +151,34 @@ impl Above for Link {
     }
 
     fn on_time(&mut self, now: Instant) {
-        if now < self.beat {
+        if now < self.look {
             return;
         }
         // After a long while it was us who could not hear.
-        if now.duration_since(self.beat) > 2 * BEAT {
+        if now.duration_since(self.look) > 2 * BEAT {
             self.heard = now;
         }
-        self.beat = now + BEAT;
+        self.look = now + BEAT;
         self.lost |= !self.excused && now.duration_since(self.heard) > SILENCE;
-        self.send(&Up::Beat);
     }
 
     fn due(&self) -> Option<Instant> {
-        Some(self.beat)
+        Some(self.look)
     }
 
     fn settle(&mut self) {
-        self.to.flush();
-        self.lost |= self.to.is_closed();
-        let waits = self.to.is_waiting();
-        if waits != self.watched {
-            let event = EpollEvent::new(EpollFlags::EPOLLOUT, Token::Sink(0).emit());
-            let changed = if waits { self.epoll.add(&self.to, event) } else { self.epoll.delete(&self.to) };
-            self.watched = waits && changed.is_ok();
-        }
-        let full = self.to.is_full();
+        let full = {
+            let mut to = self.to.lock();
+            to.flush();
+            self.lost |= to.is_closed();
+            let waits = to.is_waiting();
+            if waits != self.watched {
+                let event = EpollEvent::new(EpollFlags::EPOLLOUT, Token::Sink(0).emit());
+                let changed = if waits { self.epoll.add(&*to, event) } else { self.epoll.delete(&*to) };
+                self.watched = waits && changed.is_ok();
+            }
+            to.is_full()
+        };
         if std::mem::replace(&mut self.full, full) != full {
             for stream in
                 [Stream::Out, Stream::Err].into_iter().filter(|&stream| self.wanted[stream as usize])
@@ -179,6 +189,6 @@ impl Above for Link {
     }
 
     fn is_over(&self) -> bool {
-        self.lost || (self.over && !self.to.is_waiting())
+        self.lost || (self.over && !self.to.lock().is_waiting())
     }
 }

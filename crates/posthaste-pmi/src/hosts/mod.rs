@@ -9,8 +9,10 @@
 //! What must stay true: a host, an agent or an mpiexec that is lost in any way ends the job everywhere within five
 //! seconds, and leaves no process behind; whatever arrives is checked. MPI-5.0 §11.5.
 //!
+//! Who waits for a file server is not lost: a thread of its own says that a process is there.
+//!
 //! Parts: `place` (which rank runs where) → `launcher` (how an agent is started) → `frame` (bytes on the way) →
-//! `relay` (many agents look like one; no I/O) → `tree` (the agents below us) and `link` (the parent above us) →
+//! `shared` (which a thread may write to as well) → `relay` (many agents look like one; no I/O) → `tree` (the agents below us) and `link` (the parent above us) →
 //! `agent`.
 
 mod agent;
@@ -19,6 +21,7 @@ mod launcher;
 mod link;
 mod place;
 mod relay;
+mod shared;
 mod tree;
 
 pub use agent::agent;

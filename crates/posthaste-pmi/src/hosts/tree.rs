@@ -7,19 +7,23 @@
 use super::frame::{Bad, Down, Frames, Plan, Up, emit};
 use super::launcher::Launcher;
 use super::relay::Relay;
+use super::shared::{Borrowed, Shared};
 use super::{BEAT, FAN_OUT, PATIENCE};
 use crate::spawn::Refused;
 use crate::spawn::output::Sink;
 use crate::spawn::run::{Below, Token};
 use crate::spawn::talk::{Order, Report, Seats};
 use crate::spawn::verdict::{Death, Ended};
+use nix::libc::{SIGCONT, SIGTSTP};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use posthaste_os::process::Guardian;
+use posthaste_os::pulse::Pulse;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdout, Stdio};
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long after an agent's end or that of its output the other and its last words are waited for.
@@ -38,7 +42,7 @@ struct Agent {
     from: Option<ChildStdout>,
     words: Option<ChildStderr>,
     /// Gone when it is given up: the end of its input says so.
-    to: Option<Sink>,
+    to: Option<Shared>,
     /// Room is being waited for.
     watched: bool,
     frames: Frames,
@@ -51,6 +55,34 @@ struct Agent {
     ending: Option<Instant>,
 }
 
+/// Says to agents that we are there.
+#[derive(Debug, Default)]
+struct Beats {
+    /// Those that have their plan.
+    to: Vec<Borrowed>,
+    /// We are about to be stopped, and the agents have been told so.
+    stopping: bool,
+}
+
+impl Beats {
+    /// A beat behind the order to stop would say that we go on.
+    fn heed(&mut self, order: &Order) {
+        if let Order::Signal(signal @ (SIGTSTP | SIGCONT)) = *order {
+            self.stopping = signal == SIGTSTP;
+        }
+    }
+
+    fn beat(&mut self) {
+        if !self.stopping {
+            self.to.retain(|to| to.beat(&Down::Beat));
+        }
+    }
+}
+
+fn lock(beats: &Mutex<Beats>) -> MutexGuard<'_, Beats> {
+    beats.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The agents below us.
 pub(crate) struct Tree {
     relay: Relay,
@@ -58,8 +90,11 @@ pub(crate) struct Tree {
     /// The number of the first one among all agents of this process.
     first: usize,
     epoll: Rc<Epoll>,
-    beat: Instant,
+    /// When to look who is silent.
+    look: Instant,
     scratch: Vec<u8>,
+    beats: Arc<Mutex<Beats>>,
+    _pulse: Pulse,
     /// Of an agent: kills it when it has been stopped.
     guardian: Option<Guardian>,
 }
@@ -76,13 +111,17 @@ impl Tree {
         let guardian = own_first.then(|| Guardian::new(Some(PATIENCE))).transpose().map_err(refused)?;
         let groups = groups(&plan.seats, own_first);
         let now = Instant::now();
+        let beats = Arc::new(Mutex::new(Beats::default()));
+        let its = beats.clone();
         let mut tree = Self {
             relay: Relay::new(groups.iter().copied(), &plan.common.input, now),
             agents: Vec::with_capacity(groups.len()),
             first,
             epoll,
-            beat: now + BEAT,
+            look: now + BEAT,
             scratch: vec![0; 64 << 10],
+            _pulse: Pulse::start(BEAT, move || lock(&its).beat()).map_err(refused)?,
+            beats,
             guardian,
         };
         for (index, group) in groups.iter().enumerate() {
@@ -105,7 +144,7 @@ impl Tree {
             let (Some(to), Some(from), Some(words)) = pipes else {
                 return Err(Refused::new(1, "an agent has no standard streams"));
             };
-            let to = Sink::new(&to.as_fd()).map_err(refused)?;
+            let to = Shared::new(Sink::new(&to.as_fd()).map_err(refused)?);
             let watch = |fd: &dyn AsFd, token: Token| {
                 tree.epoll.add(fd.as_fd(), EpollEvent::new(EpollFlags::EPOLLIN, token.emit()))
             };
@@ -140,8 +179,8 @@ impl Tree {
     }
 
     fn send(&mut self, agent: usize, message: &Down) {
-        if let Some(to) = &mut self.agents[agent].to {
-            to.push(None, |out| emit(message, out));
+        if let Some(to) = &self.agents[agent].to {
+            to.lock().push(None, |out| emit(message, out));
             self.flush(agent);
         }
     }
@@ -150,6 +189,7 @@ impl Tree {
         let number = self.first + agent;
         let Agent { to: Some(to), watched, .. } = &mut self.agents[agent] else { return };
         // A reader that has gone shows itself at the other stream.
+        let mut to = to.lock();
         to.flush();
         let waits = to.is_waiting();
         if waits != *watched {
@@ -190,6 +230,7 @@ impl Tree {
             self.agents[agent].said.clear();
             if let Some(plan) = self.agents[agent].plan.take() {
                 self.send(agent, &Down::Start(plan));
+                lock(&self.beats).to.extend(self.agents[agent].to.as_ref().map(Shared::lend));
             }
             for order in std::mem::take(&mut self.agents[agent].early) {
                 self.send(agent, &Down::Order(order));
@@ -267,7 +308,7 @@ impl Tree {
     fn give_up(&mut self, agent: usize) {
         let state = &mut self.agents[agent];
         if let Some(to) = state.to.take().filter(|_| state.watched) {
-            let _ = self.epoll.delete(&to);
+            let _ = self.epoll.delete(&*to.lock());
         }
         if let Some(from) = state.from.take() {
             let _ = self.epoll.delete(&from);
@@ -310,6 +351,7 @@ impl Below for Tree {
     }
 
     fn order(&mut self, order: Order) {
+        lock(&self.beats).heed(&order);
         for agent in 0..self.agents.len() {
             if self.relay.is_done(agent) || !self.relay.is_for(&order, agent) {
                 continue;
@@ -328,16 +370,10 @@ impl Below for Tree {
     }
 
     fn on_time(&mut self, now: Instant) {
-        if now >= self.beat {
-            self.beat = now + BEAT;
+        if now >= self.look {
+            self.look = now + BEAT;
             for agent in self.relay.lose_silent(now) {
                 self.give_up(agent);
-            }
-            for agent in (0..self.agents.len()).filter(|&agent| self.relay.is_up(agent)).collect::<Vec<_>>() {
-                self.send(agent, &Down::Beat);
-            }
-            if let Some(guardian) = &self.guardian {
-                guardian.beat();
             }
         }
         for agent in 0..self.agents.len() {
@@ -347,7 +383,7 @@ impl Below for Tree {
 
     fn due(&self) -> Option<Instant> {
         let waiting = (0..self.agents.len()).filter(|&agent| !self.relay.is_done(agent));
-        waiting.filter_map(|agent| self.agents[agent].ending).chain([self.beat]).min()
+        waiting.filter_map(|agent| self.agents[agent].ending).chain([self.look]).min()
     }
 }
 

@@ -202,7 +202,7 @@ impl World {
     /// # Errors
     /// When a member is lost.
     pub fn disconnect(&self, comm: &Comm) -> Result<()> {
-        self.run(comm.bridge().map_or_else(|| coll::barrier(comm), inter::barrier))?;
+        self.run(comm.bridge().map_or_else(|| coll::disconnect(comm), inter::disconnect))?;
         self.part(comm);
         self.common.abroad.look_at_ports();
         Ok(())

@@ -64,7 +64,7 @@ impl World {
         let all = if assert.no_precede { Targets::These(&[]) } else { Targets::All };
         // The others wait for us, whatever became of our operations.
         let completed = self.complete(CALL, window, all, Extent::Target);
-        let met = self.run_in(CALL, coll::barrier(window.comm()));
+        let met = self.run_in(CALL, coll::fence(window.comm()));
         window.check_revoked()?;
         fence(Ordering::SeqCst);
         // The epoch before is over in any case. Where not all have come, none begins.

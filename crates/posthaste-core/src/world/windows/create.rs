@@ -187,7 +187,7 @@ impl World {
         const CALL: &str = "MPI_Win_free";
         window.check_free()?;
         let completed = self.complete(CALL, window, Targets::All, super::Extent::Target);
-        let met = self.run_in(CALL, coll::barrier(window.comm()));
+        let met = self.run_in(CALL, coll::free_window(window.comm()));
         let living = lost_member(&self.vci_of(window.comm()).engine, window);
         if window.has_block() && (met.is_err() || living.is_err()) {
             // A barrier without a member does not say that the others are done.

@@ -128,17 +128,12 @@ pub(crate) struct Local {
     prompt: Option<Instant>,
     queued: VecDeque<Report>,
     scratch: Vec<u8>,
-    /// When to assure the guardian that we are here.
-    beat: Option<Instant>,
     cores: Cores,
     /// What stands between `core.` and the rank in the names of core files.
     label: String,
     /// CPUs that another agent of the job on this machine shall not bind to.
     claims: Claims,
 }
-
-/// How often the guardian is assured that we are here, if it wants to know.
-const BEAT: Duration = Duration::from_millis(500);
 
 pub(crate) fn refused(what: &'static str) -> impl Fn(io::Error) -> Refused {
     move |why| Refused::new(1, format!("{what}: {why}"))
@@ -174,7 +169,6 @@ impl Local {
         let _ = prctl::set_child_subreaper(true);
         let (reports, report) = io::pipe().map_err(refused("cannot make a pipe"))?;
         let mut local = Self::without_ranks(common, seats, guardian, reports.into(), epoll)?;
-        local.beat = ties.patience.map(|_| Instant::now());
         local.programs = of_rank.iter().map(|prepared| prepared.name()).collect();
         local.start_ranks(common, seats, &of_rank, ties, mask, report.into())?;
         local.register().map_err(refused_errno("cannot watch the processes"))?;
@@ -234,7 +228,6 @@ impl Local {
             prompt: None,
             queued: VecDeque::new(),
             scratch: vec![0; 64 << 10],
-            beat: None,
             cores: Cores::default(),
             // `-2` behind the name of the family is the second spawned job.
             label: match common.name.strip_prefix(&common.family) {
@@ -531,10 +524,6 @@ impl Below for Local {
         while let Some(step) = self.ending.as_mut().and_then(|ending| ending.due(now)) {
             self.end_step(step);
         }
-        if due(self.beat) {
-            self.beat = Some(now + BEAT);
-            self.guardian.beat();
-        }
         if due(self.linger) {
             self.linger = None;
             self.guardian.signal(Signal::SIGKILL as i32);
@@ -552,7 +541,7 @@ impl Below for Local {
 
     fn due(&self) -> Option<Instant> {
         let ending = self.ending.as_ref().and_then(Ending::next).filter(|_| !self.over);
-        [ending, self.linger, self.prompt, self.beat].into_iter().flatten().min()
+        [ending, self.linger, self.prompt].into_iter().flatten().min()
     }
 }
 
