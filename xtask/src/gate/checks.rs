@@ -75,8 +75,18 @@ pub(super) fn doctests(project: &Project, tally: &mut Tally) {
 
 /// The engine simulates thousands of runs: compiled with a little optimisation they take a third of the time. That takes longer to
 /// compile, and less so without what debuggers read.
-const ENGINE: &str = "profile.dev.package.posthaste-core={opt-level=1,codegen-units=16,debug=false}";
-const TEST: [&str; 6] = ["test", "--quiet", "--workspace", "--no-fail-fast", "--config", ENGINE];
+const TEST: [&str; 10] = [
+    "test",
+    "--quiet",
+    "--workspace",
+    "--no-fail-fast",
+    "--config",
+    "profile.dev.package.posthaste-core.opt-level=1",
+    "--config",
+    "profile.dev.package.posthaste-core.codegen-units=16",
+    "--config",
+    "profile.dev.package.posthaste-core.debug=false",
+];
 
 /// Tests, counted one by one. `--show-output`: those that pass may say that they left something out.
 fn cargo_test(job: Job, name: &str, tally: &mut Tally) {
