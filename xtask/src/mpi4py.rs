@@ -31,8 +31,8 @@ const NEVER_SKIPPED: [&str; 4] = ["test_dynproc", "test_session", "test_spawn", 
 /// The tests of these modules that may leave themselves out, as their runs name them, and why. One that does not has to go from here.
 const MAY_BE_SKIPPED: &[(&str, &str)] = &[];
 
-/// With so many ranks the gate runs each module of another build of mpi4py that may have so many, and the others with the first of
-/// their numbers. What depends on the number, our build has shown.
+/// The gate runs each module of another build of mpi4py once: with so many ranks, or the first of its numbers if that is none of them. What
+/// depends on the number, our build has shown.
 const OF_ANOTHER_BUILD: usize = 2;
 
 /// A line of the list.

@@ -25,7 +25,7 @@ pub(crate) struct Project {
     pub(crate) stage: PathBuf,
     /// Use what is staged as it is, without building.
     pub(crate) as_staged: bool,
-    /// Nothing is kept for building it again after a change, which takes a third longer.
+    /// Builds keep nothing for the next one after a change: to keep it takes a third longer.
     pub(crate) builds_once: bool,
 }
 

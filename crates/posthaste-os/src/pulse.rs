@@ -15,7 +15,7 @@ pub struct Pulse {
 }
 
 impl Pulse {
-    /// Calls `beat` now and then every so often.
+    /// Calls `beat` at once, and again each time that `every` has passed.
     ///
     /// # Errors
     /// When no thread can be made.

@@ -1,5 +1,5 @@
 /* stall.c: a file server that does not answer for a while, to be loaded before mpiexec (`cargo xtask test --only hosts`). STALL says which call
- * of each process takes six seconds, once: write (to a regular file) or chdir. */
+ * of each process takes long, once: write (to a regular file) or chdir; STALL_S for how many seconds. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 static void stall(const char *call)
 {
     static int is_over;
-    const char *which = getenv("STALL");
-    if (is_over || !which || strcmp(which, call)) return;
+    const char *which = getenv("STALL"), *seconds = getenv("STALL_S");
+    if (is_over || !which || !seconds || strcmp(which, call)) return;
     is_over = 1;
-    for (unsigned left = 6; left > 0;) left = sleep(left);
+    for (unsigned left = atoi(seconds); left > 0;) left = sleep(left);
 }
 
 ssize_t write(int file, const void *bytes, size_t count)

@@ -73,8 +73,8 @@ pub(super) fn doctests(project: &Project, tally: &mut Tally) {
     cargo_test(project.cargo(&TEST).arg("--doc"), "cargo test --doc", tally);
 }
 
-/// The engine simulates thousands of runs: compiled with a little optimisation they take a third of the time. That takes longer to
-/// compile, and less so without what debuggers read.
+/// The engine simulates thousands of runs: compiled with a little optimisation they take a third of the time. To compile it takes
+/// longer then, less so in few large pieces and without what debuggers read.
 const TEST: [&str; 10] = [
     "test",
     "--quiet",

@@ -3,7 +3,11 @@
 //!
 //! What must stay true: every loss ends the job on every host within seconds, with one sentence that names the host.
 
-use std::{fs, time::Duration};
+use std::{
+    fs,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use super::House;
 use crate::{
@@ -15,7 +19,7 @@ use crate::{
 };
 
 /// How many tests there are.
-pub(super) const TESTS: usize = 13;
+pub(super) const TESTS: usize = 15;
 
 /// Within this everybody is gone after a loss; five seconds are promised, the rest is for a busy machine.
 pub(super) const SECONDS: u64 = 8;
@@ -79,6 +83,11 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
         "hosts: our mpiexec: agents that get into their folder after six seconds are waited for",
         || house.waits_for_file(&["-launcher", "fork"], "chdir"),
     );
+    for (is_killed, why) in [(true, "it is killed"), (false, "its time is over")] {
+        tally.test(&format!("hosts: our mpiexec: agents that wait for a file end when {why}"), || {
+            house.ends_who_waits(is_killed)
+        });
+    }
     for lost in ["rank", "silent"] {
         tally.test(
             &format!("hosts: our mpiexec: who never talked to one that is lost hears of it ({lost})"),
@@ -93,6 +102,18 @@ pub(super) fn run(house: &House<'_>, tally: &mut Tally) {
         house.links("up")?;
         outcome
     });
+}
+
+/// Whether something is so within so many seconds.
+fn comes_true(seconds: u64, is_so: impl Fn() -> bool) -> bool {
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_secs(seconds) {
+        if is_so() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    false
 }
 
 impl House<'_> {
@@ -142,21 +163,49 @@ impl House<'_> {
         Ok(())
     }
 
-    /// A job whose output goes into a file; this call of mpiexec and of agents that have its environment takes long.
-    fn waits_for_file(&self, launcher: &[&str], call: &str) -> Fallible {
-        let output = self.rig.folder().join("output");
-        let script =
-            format!("STALL={call} LD_PRELOAD='{}' exec \"$@\" >'{}'", self.stall.display(), output.display());
-        let job = self.ours(&["1", "2"], 1).args(launcher).args([
-            "sh",
-            "-c",
-            "echo here; sleep 1; echo still here",
-        ]);
-        self.succeed(job.under(&["sh", "-c", &script, "sh"]))?;
-        let said = fs::read_to_string(&output).map_err(|e| format!("{}: {e}", output.display()))?;
+    /// A job whose output goes into a file; this call of mpiexec, and of agents that have its environment, takes so many seconds.
+    fn with_stalls(&self, options: &[&str], call: &str, seconds: &str) -> Job {
+        let script = format!(
+            "STALL={call} STALL_S={seconds} LD_PRELOAD='{}' exec \"$@\" >'{}'",
+            self.stall.display(),
+            self.output().display()
+        );
+        let program = ["sh", "-c", "echo here; sleep 1; echo still here"];
+        self.ours(&["1", "2"], 1).args(options).args(program).under(&["sh", "-c", &script, "sh"])
+    }
+
+    fn output(&self) -> PathBuf {
+        self.rig.folder().join("output")
+    }
+
+    fn waits_for_file(&self, options: &[&str], call: &str) -> Fallible {
+        let outcome = self.succeed(self.with_stalls(options, call, "6"))?;
+        let said = fs::read_to_string(self.output()).map_err(|e| e.to_string())?;
         let mut lines: Vec<&str> = said.lines().collect();
         lines.sort_unstable();
-        if lines == ["here", "here", "still here", "still here"] { Ok(()) } else { Err(said) }
+        if lines != ["here", "here", "still here", "still here"] {
+            return Err(said);
+        }
+        if outcome.took < Duration::from_secs(6) { Err("nothing took long".into()) } else { Ok(()) }
+    }
+
+    /// Agents wait for a file until long after mpiexec has ended, by a signal or because its time is over: they end, too.
+    fn ends_who_waits(&self, is_killed: bool) -> Fallible {
+        let options = ["-launcher", "fork", "-timeout", if is_killed { "60" } else { "1" }];
+        let watch = Watch::begin();
+        let job = self.rig.on(1, watch.mark(self.with_stalls(&options, "chdir", "50"))).start()?;
+        let is_begun =
+            || watch.processes().iter().filter(|(_, command)| command.contains(AGENT)).count() == 2;
+        comes_true(20, is_begun).then_some(()).ok_or("no agents began")?;
+        if is_killed {
+            self.signal("-KILL", "-hosts")?;
+        }
+        let outcome = job.wait()?;
+        let is_over = || watch.processes().is_empty();
+        if !comes_true(SECONDS, is_over) || outcome.took > Duration::from_secs(25) {
+            return Err(outcome.complaint());
+        }
+        watch.nothing_left()
     }
 
     /// A failure with this code, of which mpiexec says one sentence with these words, and nothing is left.
@@ -190,7 +239,7 @@ impl House<'_> {
             return Err(job.wait()?.complaint());
         }
         loss(self)?;
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         let outcome = job.wait()?;
         if !words.is_empty() {
             Self::check(&outcome, 1, &[words])?;
@@ -198,10 +247,7 @@ impl House<'_> {
         let left = || {
             watch.processes().iter().any(|(_, command)| command.starts_with(&*self.steady.to_string_lossy()))
         };
-        while left() && began.elapsed() < Duration::from_secs(SECONDS) {
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        if began.elapsed() >= Duration::from_secs(SECONDS) {
+        if !comes_true(SECONDS.saturating_sub(began.elapsed().as_secs()), || !left()) {
             return Err(format!("after {SECONDS} s something is left\n{}", outcome.complaint()));
         }
         watch.nothing_left()
@@ -228,7 +274,7 @@ impl House<'_> {
         if outcome.code() != code || outcome.stdout.matches("has heard of it").count() != 3 {
             return Err(outcome.complaint());
         }
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         while watch
             .processes()
             .iter()
@@ -247,7 +293,7 @@ impl House<'_> {
         let watch = Watch::begin();
         let job = self.ours(&["1", "2"], 1).arg(&self.hang).arg("ssend");
         let running = self.rig.on(1, watch.mark(job)).start()?;
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         let parts = ["  rank 0 (pid ", "  rank 1 (pid ", hangs::DEADLOCK];
         let mut said = String::new();
         while !parts.iter().all(|part| said.contains(part)) {

@@ -405,7 +405,7 @@ fn send_parts(
             let mut segment = segment.clone();
             let Some((from, until)) = pair.outgoing[at].take(link) else { break };
             segment.seek(from);
-            pace.begin(until - from);
+            pace.begin(now, until - from);
             sent[link] += until - from;
             let (to, granted) = (peer, Granted::Fragments);
             links[link].send_granted(GrantedSend { to, receiver, sender, segment, until, granted });

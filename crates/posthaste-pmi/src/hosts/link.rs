@@ -1,8 +1,8 @@
 //! The parent above an agent: what it says and what we say to it.
 //!
 //! The side of the user for an agent. What must stay true: a parent that is gone, silent for too long, or says what
-//! nobody understands is the end of this agent, and with it of all that is below; that we are there is said by a thread of its own,
-//! since a slow file server may hold us up.
+//! nobody understands is the end of this agent, and with it of all that is below. A slow file server may hold the loop up:
+//! then a thread of its own says that we are there, and looks after the parent.
 
 use super::frame::{Down, Frames, Up, emit};
 use super::shared::Shared;
@@ -13,6 +13,7 @@ use crate::spawn::output::Sink;
 use crate::spawn::run::{Above, Token};
 use crate::spawn::talk::{Fault, Order, Report};
 use crate::spawn::verdict::Cause;
+use nix::libc::{SIGCONT, SIGTSTP};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::signal::Signal;
 use posthaste_os::pulse::Pulse;
@@ -21,7 +22,44 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
+
+/// What the loop lets its thread know.
+#[derive(Debug, Default)]
+struct Signs {
+    /// How often it has turned.
+    turns: AtomicU64,
+    /// The parent has said that it will be stopped and silent.
+    excused: AtomicBool,
+}
+
+/// Looks after the parent while the loop does not turn.
+#[derive(Debug)]
+struct Watch {
+    /// The loop's turns and the unread bytes of the parent when we last looked, and since when both have been so.
+    seen: (u64, u64),
+    since: Instant,
+    looked: Instant,
+}
+
+impl Watch {
+    fn new(now: Instant) -> Self {
+        Self { seen: (0, 0), since: now, looked: now }
+    }
+
+    /// Whether the parent has said nothing for too long, and nobody but us can notice.
+    fn misses(&mut self, now: Instant, turns: u64, unread: u64) -> bool {
+        // After a long while it was us who did not run.
+        let has_run = now.duration_since(self.looked) < 3 * BEAT;
+        self.looked = now;
+        if (turns, unread) != self.seen || !has_run {
+            (self.seen, self.since) = ((turns, unread), now);
+        }
+        now.duration_since(self.since) > SILENCE
+    }
+}
 
 /// The parent above us.
 pub(super) struct Link {
@@ -33,8 +71,7 @@ pub(super) struct Link {
     epoll: Rc<Epoll>,
     orders: VecDeque<Order>,
     heard: Instant,
-    /// The parent has said that it will be stopped and silent.
-    excused: bool,
+    signs: Arc<Signs>,
     /// When to look whether the parent is there.
     look: Instant,
     /// Room is being waited for.
@@ -55,17 +92,29 @@ impl Link {
         epoll.add(&from, EpollEvent::new(EpollFlags::EPOLLIN, Token::Parent.emit()))?;
         let now = Instant::now();
         let to = Shared::new(Sink::new(&io::stdout())?);
-        let above = to.clone();
+        let signs = Arc::new(Signs::default());
+        let (above, below, said) = (to.clone(), signs.clone(), from.try_clone()?);
+        let mut watch = Watch::new(now);
+        let beat = move || {
+            above.beat(&Up::Beat);
+            let unread = rustix::io::ioctl_fionread(&said).unwrap_or(0);
+            if watch.misses(Instant::now(), below.turns.load(Ordering::Relaxed), unread)
+                && !below.excused.load(Ordering::Relaxed)
+            {
+                // The guardian of our ranks kills them.
+                std::process::exit(1);
+            }
+        };
         Ok(Self {
             host: host.into(),
             from,
             to,
-            _pulse: Pulse::start(BEAT, move || above.beat(&Up::Beat))?,
+            _pulse: Pulse::start(BEAT, beat)?,
             frames,
             epoll,
             orders: VecDeque::new(),
             heard: now,
-            excused: false,
+            signs,
             look: now,
             watched: false,
             full: false,
@@ -92,10 +141,12 @@ impl Link {
         loop {
             match self.frames.next() {
                 Ok(Some(Down::Order(order))) => {
-                    self.excused = order == Order::Signal(Signal::SIGTSTP as i32);
+                    if let Order::Signal(signal @ (SIGTSTP | SIGCONT)) = order {
+                        self.signs.excused.store(signal == SIGTSTP, Ordering::Relaxed);
+                    }
                     self.take_order(order);
                 }
-                Ok(Some(Down::Beat)) => self.excused = false,
+                Ok(Some(Down::Beat)) => self.signs.excused.store(false, Ordering::Relaxed),
                 Ok(None) => break,
                 // A second plan makes no sense either.
                 Ok(Some(Down::Start(_))) | Err(_) => {
@@ -151,6 +202,7 @@ impl Above for Link {
     }
 
     fn on_time(&mut self, now: Instant) {
+        self.signs.turns.fetch_add(1, Ordering::Relaxed);
         if now < self.look {
             return;
         }
@@ -159,7 +211,8 @@ impl Above for Link {
             self.heard = now;
         }
         self.look = now + BEAT;
-        self.lost |= !self.excused && now.duration_since(self.heard) > SILENCE;
+        let excused = self.signs.excused.load(Ordering::Relaxed);
+        self.lost |= !excused && now.duration_since(self.heard) > SILENCE;
     }
 
     fn due(&self) -> Option<Instant> {
@@ -190,5 +243,27 @@ impl Above for Link {
 
     fn is_over(&self) -> bool {
         self.lost || (self.over && !self.to.lock().is_waiting())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_parent_is_missed_when_neither_it_nor_the_loop_moves() {
+        let begin = Instant::now();
+        let at = |beats: u32| begin + beats * BEAT;
+        let mut watch = Watch::new(begin);
+        // The loop turns, then the parent beats.
+        assert!((0..100).all(|beat| !watch.misses(at(beat), beat.into(), 0)));
+        assert!((100..200).all(|beat| !watch.misses(at(beat), 99, beat.into())));
+        let missed = (200..300).find(|&beat| watch.misses(at(beat), 99, 199)).unwrap();
+        assert_eq!(at(missed), at(199) + SILENCE + BEAT);
+        // We were stopped.
+        let mut watch = Watch::new(begin);
+        assert!(!watch.misses(begin + Duration::from_secs(60), 0, 0));
+        assert!(!watch.misses(begin + Duration::from_secs(60) + BEAT, 0, 0));
     }
 }

@@ -9,11 +9,11 @@
 //! What must stay true: a host, an agent or an mpiexec that is lost in any way ends the job everywhere within five
 //! seconds, and leaves no process behind; whatever arrives is checked. MPI-5.0 §11.5.
 //!
-//! Who waits for a file server is not lost: a thread of its own says that a process is there.
+//! A process that waits for a file server is not lost: a thread of its own says that it is there.
 //!
 //! Parts: `place` (which rank runs where) → `launcher` (how an agent is started) → `frame` (bytes on the way) →
-//! `shared` (which a thread may write to as well) → `relay` (many agents look like one; no I/O) → `tree` (the agents below us) and `link` (the parent above us) →
-//! `agent`.
+//! `shared` (two threads write them) → `relay` (many agents look like one; no I/O) → `tree` (the agents below us) and
+//! `link` (the parent above us) → `agent`.
 
 mod agent;
 mod frame;

@@ -8,8 +8,9 @@ use super::frame::{Bad, Down, Frames, Plan, Up, emit};
 use super::launcher::Launcher;
 use super::relay::Relay;
 use super::shared::{Borrowed, Shared};
-use super::{BEAT, FAN_OUT, PATIENCE};
+use super::{BEAT, FAN_OUT, PATIENCE, SILENCE};
 use crate::spawn::Refused;
+use crate::spawn::ending::Ending;
 use crate::spawn::output::Sink;
 use crate::spawn::run::{Below, Token};
 use crate::spawn::talk::{Order, Report, Seats};
@@ -93,6 +94,8 @@ pub(crate) struct Tree {
     /// When to look who is silent.
     look: Instant,
     scratch: Vec<u8>,
+    /// When agents have to have ended that were told to.
+    farewell: Option<Instant>,
     beats: Arc<Mutex<Beats>>,
     _pulse: Pulse,
     /// Of an agent: kills it when it has been stopped.
@@ -119,6 +122,7 @@ impl Tree {
             first,
             epoll,
             look: now + BEAT,
+            farewell: None,
             scratch: vec![0; 64 << 10],
             _pulse: Pulse::start(BEAT, move || lock(&its).beat()).map_err(refused)?,
             beats,
@@ -351,7 +355,15 @@ impl Below for Tree {
     }
 
     fn order(&mut self, order: Order) {
-        lock(&self.beats).heed(&order);
+        // An agent is not stopped with mpiexec.
+        if self.guardian.is_none() {
+            lock(&self.beats).heed(&order);
+        }
+        if let Order::End(how) = order {
+            // Longer than they take by themselves.
+            let until = Ending::new(how, Instant::now()).gives_up().map(|until| until + SILENCE);
+            self.farewell = [self.farewell, until].into_iter().flatten().min();
+        }
         for agent in 0..self.agents.len() {
             if self.relay.is_done(agent) || !self.relay.is_for(&order, agent) {
                 continue;
@@ -376,6 +388,15 @@ impl Below for Tree {
                 self.give_up(agent);
             }
         }
+        if self.farewell.is_some_and(|until| now >= until) {
+            self.farewell = None;
+            for agent in
+                (0..self.agents.len()).filter(|&agent| !self.relay.is_done(agent)).collect::<Vec<_>>()
+            {
+                let why = format!("{} was told to end its ranks and does not answer", self.relay.host(agent));
+                self.lose(agent, why);
+            }
+        }
         for agent in 0..self.agents.len() {
             self.check_end(agent);
         }
@@ -383,7 +404,7 @@ impl Below for Tree {
 
     fn due(&self) -> Option<Instant> {
         let waiting = (0..self.agents.len()).filter(|&agent| !self.relay.is_done(agent));
-        waiting.filter_map(|agent| self.agents[agent].ending).chain([self.look]).min()
+        waiting.filter_map(|agent| self.agents[agent].ending).chain([self.look]).chain(self.farewell).min()
     }
 }
 

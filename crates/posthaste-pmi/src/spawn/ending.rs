@@ -35,13 +35,13 @@ pub(super) enum Due {
 
 /// The plan for a job's end.
 #[derive(Clone, Debug)]
-pub(super) struct Ending {
+pub(crate) struct Ending {
     plan: Vec<(Instant, Due)>,
 }
 
 impl Ending {
     /// The plan from `now` on.
-    pub(super) fn new(how: How, now: Instant) -> Self {
+    pub(crate) fn new(how: How, now: Instant) -> Self {
         Self::at(match how {
             How::Failure => [(now, Due::Ask), (now + KILL_AFTER, Due::Kill)],
             How::User => [(now + ASK_AFTER_USER, Due::Ask), (now + KILL_AFTER_USER, Due::Kill)],
@@ -53,6 +53,11 @@ impl Ending {
         let give_up = (steps[1].0 + GIVE_UP_AFTER_KILL, Due::GiveUp);
         // Taken from the end.
         Self { plan: vec![give_up, steps[1], steps[0]] }
+    }
+
+    /// When the last step is due.
+    pub(crate) fn gives_up(&self) -> Option<Instant> {
+        self.plan.first().map(|step| step.0)
     }
 
     /// When the next step is due.

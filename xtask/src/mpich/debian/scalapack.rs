@@ -21,7 +21,7 @@ struct Kind {
     end: &'static str,
     /// Not if it takes ten seconds and more.
     in_gate: bool,
-    /// How often it may run until it passes.
+    /// How often it may run until all its residuals are small enough.
     runs: u32,
 }
 
@@ -37,8 +37,8 @@ const fn all(name: &'static str) -> Kind {
 /// Those of BLACS, by its interfaces in Fortran and C, end with an abort behind this.
 const BLACS: &str = "PASSED  BLACS_SET/BLACS_GET TESTS";
 
-/// A test of clustered eigenvalues. How far the eigenvectors are from orthogonal hangs on the last bits, which the order of
-/// arrival decides; in some matrix of a thousand it is more than the test allows, over any MPI (docs/programs.md).
+/// A test of clustered eigenvalues. How far the eigenvectors are from orthogonal depends on the last bits, and those on the order of
+/// arrival; in some matrix of a thousand it is more than the test allows, over any MPI (docs/programs.md).
 const fn clustered(name: &'static str) -> Kind {
     Kind { in_gate: false, runs: 3, ..all(name) }
 }
@@ -97,8 +97,7 @@ pub(super) fn count(is_deep: bool) -> usize {
 pub(super) fn run(project: &Project, mpi: &Mpi, unpacked: &Unpacked, is_deep: bool, tally: &mut Tally) {
     for (kind, name) in tests(is_deep) {
         tally.test(&format!("mpich: Debian's ScaLAPACK, its own {name}"), || {
-            let once = || test(project, mpi, unpacked, kind, &name);
-            (1..kind.runs).fold(once(), |result, _| result.or_else(|_| once()))
+            test(project, mpi, unpacked, kind, &name)
         });
     }
     if !is_deep {
@@ -122,11 +121,19 @@ fn test(project: &Project, mpi: &Mpi, unpacked: &Unpacked, kind: &Kind, name: &s
         fs::write(&to, fewer).map_err(explain)?;
     }
     let tests = unpacked.libraries().join("scalapack/mpich-tests");
-    let outcome = program(mpi, unpacked, 4, &tests.join(folder).join(name)).dir(&here).limit(180).run()?;
-    if !outcome.ok() && (outcome.timed_out || end != BLACS) {
-        return Err(outcome.complaint());
+    for run in 1.. {
+        let outcome =
+            program(mpi, unpacked, 4, &tests.join(folder).join(name)).dir(&here).limit(180).run()?;
+        if !outcome.ok() && (outcome.timed_out || end != BLACS) {
+            return Err(outcome.complaint());
+        }
+        let Err(wrong) = judge(&outcome.stdout, end) else { break };
+        if run == kind.runs || !outcome.stdout.contains(end) {
+            return Err(format!("{wrong}\n{}", outcome.complaint()));
+        }
+        show(&format!("      {name} runs again: {wrong}"));
     }
-    judge(&outcome.stdout, end).map_err(|wrong| format!("{wrong}\n{}", outcome.complaint()))
+    Ok(())
 }
 
 /// Something has passed, nothing has failed, and the end has come.

@@ -27,11 +27,16 @@ pub(super) struct Pace {
     speed: f64,
     /// How many values that stands on, up to two. One is none: it may have been a rank that had no CPU.
     values: u8,
+    /// What is under way is a trial, which began with the span.
+    is_tried: bool,
 }
 
 impl Pace {
     /// So many bytes begin their way.
-    pub(super) fn begin(&mut self, bytes: u64) {
+    pub(super) fn begin(&mut self, now: Duration, bytes: u64) {
+        if self.is_due(now, bytes) {
+            (self.is_tried, self.span) = (true, Some((now, 0)));
+        }
         self.under_way += bytes;
     }
 
@@ -52,8 +57,14 @@ impl Pace {
             return;
         }
         let speed = come as f64 / span.as_secs_f64();
-        self.speed = if self.values < 2 { self.speed.max(speed) } else { 0.75 * self.speed + 0.25 * speed };
+        self.speed = match self.values {
+            0 | 1 => self.speed.max(speed),
+            // With the delay of the network in it.
+            _ if self.is_tried => self.speed.max(0.5 * (self.speed + speed)),
+            _ => 0.75 * self.speed + 0.25 * speed,
+        };
         self.values = 2.min(self.values + 1);
+        self.is_tried = false;
         self.span = (!is_idle).then_some((now, 0));
     }
 
@@ -83,11 +94,15 @@ impl Pace {
         if self.values < 2 {
             return takes(fastest);
         }
-        let is_due = self.under_way == 0
-            && now.saturating_sub(self.idle_since).as_secs_f64() > PATIENCE * takes(self.speed);
         // Before what would wait on the fastest link behind more than half a window.
         let tried = (WINDOW / 2) as f64 / fastest;
-        if is_due { takes(self.speed).min(tried) } else { takes(self.speed) }
+        if self.is_due(now, bytes) { takes(self.speed).min(tried) } else { takes(self.speed) }
+    }
+
+    /// Whether it has stood idle long enough for a trial with so many bytes.
+    fn is_due(&self, now: Duration, bytes: u64) -> bool {
+        let idle = now.saturating_sub(self.idle_since).as_secs_f64();
+        self.under_way == 0 && self.values == 2 && idle > PATIENCE * bytes as f64 / self.speed.max(1.0)
     }
 }
 
@@ -110,7 +125,7 @@ mod tests {
                 if !paces[link].has_room(PART) {
                     break;
                 }
-                paces[link].begin(PART);
+                paces[link].begin(Duration::from_secs_f64(now), PART);
                 through[link] = through[link].max(now) + PART as f64 / speeds[link];
                 ends.push((through[link], link));
                 (given[link], left) = (given[link] + 1, left - 1);
@@ -147,7 +162,7 @@ mod tests {
         for stop in [0.01, 0.2, 2.0] {
             let mut paces = [Pace::default(), Pace::default()];
             for (link, late) in [stop, 0.001].into_iter().enumerate() {
-                paces[link].begin(2 * PART);
+                paces[link].begin(Duration::ZERO, 2 * PART);
                 paces[link].end(Duration::ZERO, PART);
                 paces[link].end(Duration::from_secs_f64(late), PART);
             }
@@ -165,13 +180,18 @@ mod tests {
             slow.until(now, PART, 1e9) < fast(under_way).until(now, PART, 1e9)
         };
         assert!(!is_tried(0.6, WINDOW) && is_tried(0.7, WINDOW) && !is_tried(10.0, 0));
+        // One that is not slow any more gets its share.
+        let mut paces = [slow, fast(0)];
+        let (_, through) = bring(&mut paces, [100e6; 2], 3000, 0.0);
+        let (given, _) = bring(&mut paces, [100e6; 2], 1000, through[0].max(through[1]));
+        assert!(given.iter().all(|parts| *parts > 480), "{given:?} {paces:?}");
     }
 
     #[test]
     fn a_link_with_little_to_do_is_not_called_slow() {
         let mut pace = Pace::default();
         for at in 1..100 {
-            pace.begin(PART);
+            pace.begin(Duration::from_secs(at), PART);
             pace.end(Duration::from_secs(at), PART);
         }
         assert_eq!(pace.speed(), 0.0);
