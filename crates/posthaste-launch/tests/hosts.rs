@@ -344,17 +344,26 @@ fn a_stopped_mpiexec_is_as_good_as_a_killed_one() {
     assert!(!agents.iter().any(|&agent| is_alive(agent)));
 }
 
+/// Of 40 hosts some have their agents behind another one, which is not stopped.
 #[test]
 fn an_mpiexec_that_the_terminal_stops_is_waited_for() {
-    let mut child =
-        mpiexec(&[TWO, &["-n", "2", "sh", "-c", "echo ready; sleep 7; echo done"]].concat()).spawn().unwrap();
-    read_lines(child.stdout.as_mut().unwrap(), 2);
-    send(&child, Signal::SIGTSTP);
+    let many: Vec<String> = (0..40).map(|host| format!("h{host}")).collect();
+    let many = ["-launcher", "fork", "-hosts", &many.join(",")];
+    let jobs = [(TWO, 2), (&many[..], 40)].map(|(hosts, count)| {
+        let script = "echo ready; sleep 7; echo done";
+        let ranks = count.to_string();
+        let mut child = mpiexec(&[hosts, &["-n", &ranks, "sh", "-c", script]].concat()).spawn().unwrap();
+        read_lines(child.stdout.as_mut().unwrap(), count);
+        send(&child, Signal::SIGTSTP);
+        (child, count)
+    });
     std::thread::sleep(Duration::from_millis(5500));
-    assert!(child.try_wait().unwrap().is_none());
-    send(&child, Signal::SIGCONT);
-    let said = said(child, Instant::now());
-    assert_eq!((said.out.as_str(), said.code), ("done\ndone\n", 0), "{}", said.err);
+    for (mut child, count) in jobs {
+        assert!(child.try_wait().unwrap().is_none());
+        send(&child, Signal::SIGCONT);
+        let said = said(child, Instant::now());
+        assert_eq!((said.out, said.code), ("done\n".repeat(count), 0), "{}", said.err);
+    }
 }
 
 #[test]
