@@ -23,6 +23,7 @@ impl Pulse {
         let stops = Arc::new((Mutex::new(false), Condvar::new()));
         let its = stops.clone();
         let run = move || {
+            // Held during a beat, so that none outlives the owner, who needs it to say that it is over.
             let mut stopped = its.0.lock().unwrap_or_else(PoisonError::into_inner);
             while !*stopped {
                 beat();

@@ -1,8 +1,9 @@
 /* mismatch.c: rank 0 calls one collective function and the others another one, or with another root, as the first operation of a
  * communicator, for the tests of what the library says about it (`cargo xtask test --only hangs`).
  * Usage: mismatch WHERE FIRST SECOND. WHERE is world, inter (rank 0 is one group, the others are the other), types (rank 0
- * says MPI_INT, the others MPI_FLOAT), short or shorter (rank 0 says 64 or 100 KiB, the others 128 KiB), or window (the calls are fence and
- * free, on a window that is not mapped). A call is the name of a function, with an I in front of its nonblocking form, or a P in front of its persistent one, and its root, a rank in the world, behind it: Ibcast1. */
+ * says MPI_INT, the others MPI_FLOAT), short or shorter (rank 0 says 64 or 100 KiB, the others 128 KiB), or window (the
+ * calls are fence and free, on a window that is not mapped). A call is the name of a function, with an I in front of its
+ * nonblocking form, or a P in front of its persistent one, and its root, a rank in the world, behind it: Ibcast1. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* stall.c: a file server that does not answer for a while, to be loaded before mpiexec (`cargo xtask test --only hosts`). STALL says which call
- * of each process takes long, once: write (to a regular file) or chdir; STALL_S for how many seconds. */
+/* stall.c: a file server that does not answer for a while, to be loaded before mpiexec (`cargo xtask test --only hosts`).
+ * STALL says which call of each process takes long, once: write (to a regular file) or chdir; STALL_S says how many
+ * seconds it takes. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

@@ -178,6 +178,7 @@ impl House<'_> {
         self.rig.folder().join("output")
     }
 
+    /// A job with such a call goes on behind it; its time tells that there was one.
     fn waits_for_file(&self, options: &[&str], call: &str) -> Fallible {
         let outcome = self.succeed(self.with_stalls(options, call, "6"))?;
         let said = fs::read_to_string(self.output()).map_err(|e| e.to_string())?;
