@@ -282,6 +282,17 @@ impl Op {
         count: u64,
     ) -> Result<()> {
         self.check(datatype)?;
+        self.apply_checked(datatype, input, inout, count)
+    }
+
+    /// The same of a type that [`Op::check`] has let pass.
+    pub(crate) fn apply_checked(
+        &self,
+        datatype: &Datatype,
+        input: UserBuf,
+        inout: UserBuf,
+        count: u64,
+    ) -> Result<()> {
         match &self.0 {
             Repr::User(user) => (user.function)(input.as_ptr(), inout.as_ptr(), count, datatype),
             Repr::Typed(typed) => return typed.apply(input, inout, count),

@@ -46,7 +46,7 @@ use posthaste_os::wake::Doorbell;
 use posthaste_os::{machine, peer_copy, process};
 
 use crate::buffer::{OwnedBuf, device};
-use crate::coll::{self, Boards, Schedule};
+use crate::coll::{self, Boards, Schedule, Walk};
 use crate::comm::Comm;
 use crate::config::{Config, LongProtocol, Way};
 use crate::datatype::{Segment, Types};
@@ -666,10 +666,10 @@ impl World {
         let mut vci = self.runtime.enter(schedule.vci());
         vci.engine.contexts.check_revoked(schedule.context())?;
         vci.engine.requests.ensure_reserved_room()?; // before anything leaves
-        let mut walk = vci.running.walk(schedule);
+        let mut walk = Walk::new(schedule);
         vci.stay_fair();
-        let walked = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, .. }, looks| {
-            (0..looks).any(|_| walk.look(engine, methods)).then_some(())
+        let walked = self.waiting.spin_poll(&mut vci, |Vci { engine, methods, running, .. }, looks| {
+            (0..looks).any(|_| walk.look(engine, methods, running)).then_some(())
         });
         let Vci { engine, methods, running, .. } = &mut *vci;
         methods.flush_gathered();

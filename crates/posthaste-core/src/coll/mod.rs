@@ -3,7 +3,7 @@
 //! It knows `pt2pt` by (context, peer) only, never by a communicator.
 //!
 //! - [`Team`]: who takes part. `plan`: what the algorithms have in common. [`Schedule`], [`Running`], [`Walk`]:
-//!   how steps are taken. `steps`: what they are. `choose`: which algorithm. `board`: where several copy the same data from. `tree`: shapes. `nodes`, `levels`: members on several nodes. One file for each family of operations.
+//!   how steps are taken; `straight`: while nothing is out of the ordinary. `steps`: what they are. `choose`: which algorithm. `board`: where several copy the same data from. `tree`: shapes. `nodes`, `levels`: members on several nodes. One file for each family of operations.
 //! - [`inter`]: the same operations across the two groups of an intercommunicator.
 //!
 //! What must stay true: operands are combined in an order that does not depend on who comes first, and in that of ranks if they do not
@@ -31,6 +31,7 @@ mod scan;
 mod schedule;
 mod staged;
 mod steps;
+mod straight;
 mod stray;
 mod team;
 #[cfg(test)]

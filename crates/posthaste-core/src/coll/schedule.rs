@@ -7,7 +7,8 @@
 //! what reads what has come. Nothing here blocks.
 //!
 //! A schedule is started, and then progress advances it; or a blocking call walks through it: then receives are
-//! not posted but looked for where the message arrives, and short operations take no request at all.
+//! not posted but looked for where the message arrives. It begins on the straight way ([`straight`](super::straight)), which
+//! short operations do not leave.
 //!
 //! What must stay true: a plan never changes while it runs, and owns or borrows all memory that its steps name,
 //! so it can be started again (persistent operations) once it is over. A step that fails does not stop the
@@ -20,6 +21,7 @@ use crate::buffer::{Direction, OwnedBuf};
 use crate::coll::abandoned::{Abandoned, Why};
 use crate::coll::label::Label;
 use crate::coll::steps::{Plan, Step};
+use crate::coll::straight::{Leads, Straight};
 use crate::coll::{choose, plan, stray};
 use crate::datatype::{self, Segment};
 use crate::error::{Cause, Error, ErrorClass, Result};
@@ -33,7 +35,7 @@ use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, send, staging};
 use crate::request::{Request, State, Status, complete};
 use crate::trace::Counter;
-use crate::wire::{Envelope, Mode};
+use crate::wire::Envelope;
 
 /// A collective operation, ready to be started.
 #[derive(Debug)]
@@ -129,14 +131,24 @@ struct Aside {
 #[derive(Debug)]
 struct Active {
     id: RequestId,
-    walk: Walk,
+    plan: PlanRef,
+    place: Place,
 }
 
-/// A schedule and how far it has come.
+/// A schedule that a blocking call walks through.
 #[derive(Debug)]
 pub struct Walk {
     plan: PlanRef,
-    place: Place,
+    way: Way,
+}
+
+/// How far a walk has come.
+#[derive(Debug)]
+enum Way {
+    /// Where nothing is out of the ordinary.
+    Straight(Straight),
+    /// Anywhere.
+    Bent(Place),
 }
 
 /// How far a schedule has come.
@@ -206,7 +218,7 @@ impl Running {
 
     /// What a request under way is.
     pub fn about(&self, id: RequestId) -> Option<About> {
-        let Active { walk: Walk { plan, place }, .. } = self.active.iter().find(|active| active.id == id)?;
+        let Active { plan, place, .. } = self.active.iter().find(|active| active.id == id)?;
         let under_way = place.lists.outstanding[place.settled..].iter().map(|message| message.id).collect();
         let number = Label::of(plan.tag).map(|label| label.number);
         Some(About { name: plan.name, context: plan.context, number, root: plan.root, under_way })
@@ -227,8 +239,8 @@ impl Running {
         methods: &mut Methods,
         schedule: Schedule,
     ) -> Result<RequestId> {
-        let walk = self.walk(schedule);
-        self.go_on(engine, methods, walk)
+        let place = self.place();
+        self.set_out(engine, methods, PlanRef::Owned(schedule.0), place)
     }
 
     /// Starts an operation that its caller keeps and may start again once it is over (persistent operations). It was made by
@@ -253,13 +265,7 @@ impl Running {
             true => PlanRef::Shared(schedule.clone()),
             false => PlanRef::Lent(schedule.0.lent(), schedule.clone()),
         };
-        self.go_on(engine, methods, Walk { plan, place })
-    }
-
-    /// Begins to walk through an operation: see [`Walk::look`].
-    #[inline]
-    pub fn walk(&mut self, schedule: Schedule) -> Walk {
-        Walk { plan: PlanRef::Owned(schedule.0), place: self.place() }
+        self.set_out(engine, methods, plan, place)
     }
 
     /// Takes over a walk, which from now on goes on with progress.
@@ -267,12 +273,28 @@ impl Running {
     /// # Errors
     /// When the table of requests is full.
     pub fn go_on(&mut self, engine: &mut Engine, methods: &mut Methods, walk: Walk) -> Result<RequestId> {
+        let Walk { plan, way } = walk;
+        let place = match way {
+            Way::Straight(straight) => self.bend(engine, methods, &plan, straight, Receives::Posted),
+            Way::Bent(place) => place,
+        };
+        self.set_out(engine, methods, plan, place)
+    }
+
+    /// Takes a schedule, which from now on goes on with progress; it may be over when this returns.
+    fn set_out(
+        &mut self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        plan: PlanRef,
+        place: Place,
+    ) -> Result<RequestId> {
         engine.requests.reserve(true); // the peers count on us
-        let inserted = engine.requests.insert(Request::new(State::Schedule(walk.plan.context)));
+        let inserted = engine.requests.insert(Request::new(State::Schedule(plan.context)));
         engine.requests.reserve(false);
         let id = inserted?;
-        let mut active = Active { id, walk };
-        if active.walk.advance(engine, methods) {
+        let mut active = Active { id, plan, place };
+        if active.place.go(&active.plan, engine, methods, Receives::Posted) {
             self.end(engine, methods, active);
         } else {
             self.active.push(active);
@@ -280,13 +302,58 @@ impl Running {
         Ok(id)
     }
 
+    /// The place where a straight way bends, with all that its last group has begun.
+    #[cold]
+    #[inline(never)]
+    fn bend(
+        &mut self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        plan: &Plan,
+        straight: Straight,
+        receives: Receives,
+    ) -> Place {
+        let (next, open, error) = straight.end();
+        let mut place = Place { next, error, ..self.place() };
+        engine.requests.reserve(true);
+        for step in open.filter(|step| matches!(plan.steps[*step], Step::Receive { .. })) {
+            place.expect(engine, methods, plan, step, receives);
+        }
+        place.take_group(plan, engine, methods, receives);
+        engine.requests.reserve(false);
+        place
+    }
+
     /// Takes the end of a walk.
     ///
     /// # Errors
     /// What went wrong with one of its messages; other ranks have called other operations, or with other roots.
-    #[inline]
+    #[inline(always)]
     pub fn over(&mut self, engine: &mut Engine, methods: &mut Methods, walk: Walk) -> Result<()> {
-        let Walk { plan, place: Place { mut lists, mut error, told, .. } } = walk;
+        let Walk { plan, way } = walk;
+        let place = match way {
+            Way::Straight(straight) => {
+                if self.abandoned.is_empty() && !engine.matching.has_early() && straight.is_well() {
+                    plan.recycle(false);
+                    return Ok(());
+                }
+                self.bend(engine, methods, &plan, straight, Receives::Posted)
+            }
+            Way::Bent(place) => place,
+        };
+        self.close(engine, methods, plan, place)
+    }
+
+    /// The same of any schedule.
+    #[inline(never)]
+    fn close(
+        &mut self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        plan: PlanRef,
+        place: Place,
+    ) -> Result<()> {
+        let Place { mut lists, mut error, told, .. } = place;
         // After a loss more may come than this run has asked for: from who has not heard of it yet.
         if error.as_ref().is_some_and(|error| error.class() == ErrorClass::ProcAborted) {
             self.abandoned.add(&plan, Why::Loss);
@@ -301,9 +368,7 @@ impl Running {
         }
         lists.outstanding.clear();
         self.spare.push(lists);
-        if let PlanRef::Owned(plan) = plan {
-            plan::recycle(plan, error.is_some());
-        }
+        plan.recycle(error.is_some());
         error.map_or(Ok(()), Err)
     }
 
@@ -315,7 +380,7 @@ impl Running {
     #[cold]
     fn left_over(&self, engine: &mut Engine, methods: &mut Methods, plan: &Plan) -> Option<Error> {
         // What is under way may still ask for them.
-        if self.active.iter().any(|active| active.walk.plan.context == plan.context) {
+        if self.active.iter().any(|active| active.plan.context == plan.context) {
             return None;
         }
         let strays = stray::left_over(engine, plan);
@@ -329,8 +394,8 @@ impl Running {
         Some(stray::mismatch(engine, plan, first))
     }
 
-    fn end(&mut self, engine: &mut Engine, methods: &mut Methods, Active { id, walk }: Active) {
-        let error = self.over(engine, methods, walk).err();
+    fn end(&mut self, engine: &mut Engine, methods: &mut Methods, Active { id, plan, place }: Active) {
+        let error = self.close(engine, methods, plan, place).err();
         engine.complete(id, Status { error, ..Status::EMPTY });
     }
 }
@@ -352,44 +417,83 @@ fn advance_all(engine: &mut Engine, methods: &mut Methods, running: &mut Running
         running.abandoned.drop_late(engine, methods, None);
     }
     let mut at = 0;
-    while let Some(Active { walk, .. }) = running.active.get_mut(at) {
-        let before = (walk.place.next, walk.place.settled);
-        if walk.advance(engine, methods) {
+    while let Some(Active { plan, place, .. }) = running.active.get_mut(at) {
+        let before = (place.next, place.settled);
+        if place.go(plan, engine, methods, Receives::Posted) {
             let active = running.active.remove(at);
             running.end(engine, methods, active);
             busy = true;
         } else {
-            busy |= before != (walk.place.next, walk.place.settled);
+            busy |= before != (place.next, place.settled);
             at += 1;
         }
     }
     busy
 }
 
+impl PlanRef {
+    /// The plan is over. `failed`: it is not to be kept.
+    #[inline(always)]
+    fn recycle(self, failed: bool) {
+        if let Self::Owned(plan) = self {
+            plan::recycle(plan, failed);
+        }
+    }
+}
+
 impl Walk {
+    /// Begins to walk through an operation.
+    #[inline(always)]
+    pub fn new(schedule: Schedule) -> Self {
+        Self { plan: PlanRef::Owned(schedule.0), way: Way::Straight(Straight::default()) }
+    }
+
     /// Takes steps as far as possible and looks once for what they wait for, in the packets that arrive next: no
     /// receive is posted as long as that goes well. Returns true at the end.
-    #[inline]
-    pub fn look(&mut self, engine: &mut Engine, methods: &mut Methods) -> bool {
-        self.go(engine, methods, Receives::LookedFor)
+    #[inline(always)]
+    pub fn look(&mut self, engine: &mut Engine, methods: &mut Methods, running: &mut Running) -> bool {
+        if let Way::Straight(straight) = &mut self.way {
+            match straight.go(&self.plan, engine, methods) {
+                Leads::Over => return true,
+                Leads::Waits => return false,
+                Leads::Bends => self.bend(engine, methods, running),
+            }
+        }
+        match &mut self.way {
+            Way::Straight(_) => false,
+            Way::Bent(place) => place.go(&self.plan, engine, methods, Receives::LookedFor),
+        }
     }
 
-    /// Takes steps as far as possible. Returns true at the end.
-    fn advance(&mut self, engine: &mut Engine, methods: &mut Methods) -> bool {
-        self.go(engine, methods, Receives::Posted)
+    /// Whether it is still on the straight way.
+    #[cfg(test)]
+    pub(super) fn is_straight(&self) -> bool {
+        matches!(self.way, Way::Straight(_))
     }
 
-    /// The same: its messages may go beyond the limit of requests, because the peers count on them.
-    #[inline]
-    fn go(&mut self, engine: &mut Engine, methods: &mut Methods, receives: Receives) -> bool {
-        engine.requests.reserve(true);
-        let over = self.place.advance(&self.plan, engine, methods, receives);
-        engine.requests.reserve(false);
-        over
+    /// Leaves the straight way.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn bend(&mut self, engine: &mut Engine, methods: &mut Methods, running: &mut Running) {
+        if let Way::Straight(straight) = &mut self.way {
+            let straight = std::mem::take(straight);
+            let place = running.bend(engine, methods, &self.plan, straight, Receives::LookedFor);
+            self.way = Way::Bent(place);
+        }
     }
 }
 
 impl Place {
+    /// Goes as far as possible; its messages may go beyond the limit of requests, because the peers count on them. Returns true at the
+    /// end.
+    #[inline(never)]
+    fn go(&mut self, plan: &Plan, engine: &mut Engine, methods: &mut Methods, receives: Receives) -> bool {
+        engine.requests.reserve(true);
+        let over = self.advance(plan, engine, methods, receives);
+        engine.requests.reserve(false);
+        over
+    }
+
     /// Goes as far as possible. Returns true at the end.
     fn advance(
         &mut self,
@@ -412,37 +516,58 @@ impl Place {
                 }
                 return false;
             }
-            loop {
-                let Some(step) = plan.steps.get(self.next) else {
-                    if self.lists.is_quiet() {
-                        return true;
-                    }
-                    break;
-                };
-                self.next += 1;
-                match step {
-                    Step::Fence if self.lists.is_quiet() => continue,
-                    Step::Turn if self.lists.is_quiet() || self.has_received(plan, engine) => {
-                        continue;
-                    }
-                    Step::Fence | Step::Turn => break,
+            if self.take_group(plan, engine, methods, receives) {
+                return true;
+            }
+        }
+    }
 
-                    Step::Receive { .. } if self.given_up => {}
-                    Step::Receive { .. } => {
-                        let awaited = Awaited { step: self.next - 1, is_dropped: false };
-                        match receives {
-                            Receives::Posted => self.post(engine, methods, plan, awaited),
-                            Receives::LookedFor => self.lists.awaited.push(awaited),
-                        }
-                    }
-                    step => {
-                        if let Err(error) = self.take(engine, methods, plan, step) {
-                            self.failed(plan, error);
-                        }
+    /// Takes steps up to the end of their group. Returns true at the end of all, if nothing is under way.
+    fn take_group(
+        &mut self,
+        plan: &Plan,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        receives: Receives,
+    ) -> bool {
+        loop {
+            let Some(step) = plan.steps.get(self.next) else {
+                if self.lists.is_quiet() {
+                    return true;
+                }
+                break;
+            };
+            self.next += 1;
+            match step {
+                Step::Fence if self.lists.is_quiet() => {}
+                Step::Turn if self.lists.is_quiet() || self.has_received(plan, engine) => {}
+                Step::Fence | Step::Turn => break,
+                Step::Receive { .. } => self.expect(engine, methods, plan, self.next - 1, receives),
+                step => {
+                    if let Err(error) = self.take(engine, methods, plan, step) {
+                        self.failed(plan, error);
                     }
                 }
             }
-            self.lists.awaited.reverse();
+        }
+        self.lists.awaited.reverse();
+        false
+    }
+
+    /// Begins to wait for the message of a receive.
+    fn expect(
+        &mut self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        plan: &Plan,
+        step: usize,
+        receives: Receives,
+    ) {
+        let awaited = Awaited { step, is_dropped: false };
+        match receives {
+            _ if self.given_up => {}
+            Receives::Posted => self.post(engine, methods, plan, awaited),
+            Receives::LookedFor => self.lists.awaited.push(awaited),
         }
     }
 
@@ -623,14 +748,7 @@ impl Place {
                 }
             }
             Step::Send { to, segment } => {
-                let envelope = Envelope {
-                    context: plan.context,
-                    source: plan.rank,
-                    tag: plan.tag,
-                    len: segment.len(),
-                    mode: Mode::Standard,
-                    types: segment.types(),
-                };
+                let envelope = Envelope { types: segment.types(), ..plan.envelope(segment.len()) };
                 let started = match segment.is_plain() {
                     true => send::start(engine, methods, *to, &envelope, segment.clone()),
                     false => send::start_general(engine, methods, *to, &envelope, segment.clone()),

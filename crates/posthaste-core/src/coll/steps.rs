@@ -7,11 +7,12 @@ use std::sync::Arc;
 use crate::buffer::{Direction, OwnedBuf, UserBuf};
 use crate::coll::board::{Absent, Board};
 use crate::coll::plan;
-use crate::datatype::{Datatype, Segment};
+use crate::datatype::{Datatype, Segment, Types};
 use crate::group::Group;
 use crate::ids::{ContextId, Peer};
 use crate::op::Op;
 use crate::pt2pt::matching::Pattern;
+use crate::wire::{Envelope, Mode};
 
 /// One step of a collective operation.
 #[derive(Clone, Debug)]
@@ -132,6 +133,13 @@ impl Plan {
     /// Whether a receive is that of a piece of data, whose length says whether another one follows: see [`choose::pieces`].
     pub(super) fn comes_in_pieces(&self, receive: usize) -> bool {
         matches!(self.steps[receive..], [_, Step::Turn, Step::Turn, ..])
+    }
+
+    /// The envelope of a message that says nothing of its types.
+    #[inline(always)]
+    pub(super) fn envelope(&self, len: u64) -> Envelope {
+        let Self { context, rank: source, tag, .. } = *self;
+        Envelope { context, source, tag, len, mode: Mode::Standard, types: Types::UNKNOWN }
     }
 
     /// Where messages of a rank are received.

@@ -38,6 +38,7 @@ mod plans;
 mod reductions;
 mod several;
 mod shapes;
+mod straight;
 
 const SIZES: [u32; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
 
@@ -191,7 +192,7 @@ impl Room {
             if self.bench.network.random(2) == 0 {
                 ids.push((at, self.start(at, schedule)));
             } else {
-                walks.push((at, self.bench.vcis[at].running.walk(schedule)));
+                walks.push((at, Walk::new(schedule)));
             }
             for _ in 0..self.bench.network.random(10) {
                 self.bench.step();
@@ -216,7 +217,7 @@ impl Room {
             let Vci { engine, methods, running, .. } = &mut self.bench.vcis[at];
             if !patient {
                 ids.push((at, running.go_on(engine, methods, walk).expect("room for a request")));
-            } else if walk.look(engine, methods) {
+            } else if walk.look(engine, methods, running) {
                 let error = running.over(engine, methods, walk).err();
                 over.push((at, Status { error, ..Status::EMPTY }));
             } else {

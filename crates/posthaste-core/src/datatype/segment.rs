@@ -227,6 +227,13 @@ impl Segment {
         }
     }
 
+    /// All of it, made of numbers alone, if it may take a fast path and is one run from the start.
+    #[inline(always)]
+    pub(crate) fn run(&self) -> Option<Self> {
+        let is_run = matches!(self.elements, Elements::Run) && self.is_plain();
+        is_run.then(|| Self::contiguous(self.buf, self.total))
+    }
+
     /// Whether it may take a fast path: bytes in memory of the processor, whose types nobody asks for.
     #[inline]
     pub fn is_plain(&self) -> bool {

@@ -46,6 +46,7 @@ pub mod sim;
 pub mod tcp;
 pub mod windows;
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -380,6 +381,45 @@ impl Methods {
             return shm.take_next(rank as usize, take);
         }
         leading_to!(self, from, |method, at| method.take_next(at, take))
+    }
+
+    /// The same for most messages: copies out the next packet from `from` if it is a whole message with this envelope, or a
+    /// longer one for which there is room, and needs nothing but a copy; its length. `Continue`: nothing has arrived.
+    /// `Break(None)`: this is for [`Methods::take_next`].
+    #[inline(always)]
+    pub fn take_plain(
+        &mut self,
+        from: Peer,
+        envelope: &Envelope,
+        into: &Segment,
+    ) -> ControlFlow<Option<u64>> {
+        match (self.route(from), &mut self.all.shm) {
+            (Route::Shm(rank), Some(shm)) if !envelope.context.spans_jobs() => {
+                shm.take_plain(rank as usize, envelope, into)
+            }
+            _ => self.take_plain_elsewhere(from, envelope, into),
+        }
+    }
+
+    #[inline(never)]
+    fn take_plain_elsewhere(
+        &mut self,
+        from: Peer,
+        wanted: &Envelope,
+        into: &Segment,
+    ) -> ControlFlow<Option<u64>> {
+        let mut taken = None;
+        let next = self.take_next(from, |packet| {
+            if let Packet::Eager { envelope, sender: None, data } = packet
+                && (wanted.len..=into.len()).contains(&envelope.len)
+                && *envelope == (Envelope { len: envelope.len, ..*wanted })
+            {
+                into.unpack_at(0, *data);
+                taken = Some(envelope.len);
+            }
+            taken.is_some()
+        });
+        if next == Next::Nothing { ControlFlow::Continue(()) } else { ControlFlow::Break(taken) }
     }
 
     /// As [`Methods::take_next`] for the packets that are next from each process of this host: the first one decides. What

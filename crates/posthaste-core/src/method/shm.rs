@@ -9,6 +9,7 @@ mod ends;
 mod long;
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -347,6 +348,41 @@ impl Shm {
         }
     }
 
+    /// See [`super::Methods::take_plain`].
+    #[inline(always)]
+    pub(super) fn take_plain(
+        &mut self,
+        from: usize,
+        envelope: &Envelope,
+        into: &Segment,
+    ) -> ControlFlow<Option<u64>> {
+        let Some(reader) = &mut self.readers[from] else { return ControlFlow::Break(None) };
+        let record = match reader.peek() {
+            Ok(None) => return ControlFlow::Continue(()),
+            Ok(Some(record)) => record,
+            Err(ring::Malformed) => return ControlFlow::Break(None),
+        };
+        let len = record.payload.len() as u64;
+        let has_room = envelope.len <= len && len <= into.len();
+        if !(has_room && Envelope { len, ..*envelope }.has_plain_header(&record.header)) {
+            return ControlFlow::Break(None);
+        }
+        into.unpack_at(0, record.payload);
+        self.took(from);
+        ControlFlow::Break(Some(len))
+    }
+
+    /// The packet that is next from there has been taken.
+    #[inline(always)]
+    fn took(&mut self, from: usize) {
+        let Some(reader) = &mut self.readers[from] else { return };
+        reader.release();
+        if reader.has_published() {
+            self.doorbell.ring_for_room(from);
+        }
+        self.lively[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
+    }
+
     /// See [`super::Methods::take_next_of_any`].
     #[inline]
     pub(super) fn take_next_of_any(&mut self, mut take: impl FnMut(Peer, &Packet<'_>) -> bool) -> Next {
@@ -614,11 +650,7 @@ impl Method for Shm {
         };
         match Packet::parse(&record.header, record.payload) {
             Ok(packet) if take(&packet) => {
-                reader.release();
-                if reader.has_published() {
-                    self.doorbell.ring_for_room(from);
-                }
-                self.lively[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
+                self.took(from);
                 Next::Taken
             }
             _ => Next::Left,

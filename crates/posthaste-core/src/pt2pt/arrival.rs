@@ -245,6 +245,32 @@ pub fn look<P: Policy>(
     pattern: &Pattern,
     call: &mut P,
 ) -> ControlFlow<Found> {
+    // Most messages are told by their header as a whole. No header has a wildcard.
+    if let Some(from) = from
+        && (matches!(P::POSTED, Posted::None) || !engine.matching.has_posted())
+        && let Wish::Receive(into) = call.wish()
+    {
+        match methods.take_plain(from, &pattern.plain(0), into) {
+            ControlFlow::Continue(()) => return ControlFlow::Continue(()),
+            ControlFlow::Break(Some(len)) => {
+                let about = About(pattern.source, pattern.tag, len);
+                return ControlFlow::Break(Found::Message(about.status()));
+            }
+            ControlFlow::Break(None) => {}
+        }
+    }
+    look_closely(engine, methods, from, pattern, call)
+}
+
+/// The same of any message.
+#[inline(never)]
+fn look_closely<P: Policy>(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    from: Option<Peer>,
+    pattern: &Pattern,
+    call: &mut P,
+) -> ControlFlow<Found> {
     let (mut done, mut rest, mut origin) = (Done::Nothing, Rest::Nothing, from);
     // A closure of its own for each, so that the compiler puts it where the packet is read.
     let next = match from {

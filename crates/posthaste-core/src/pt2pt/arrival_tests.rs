@@ -1,9 +1,14 @@
 //! What each call does with the message that is next, by its policy.
 
 use super::*;
+use posthaste_os::node::Node;
+
 use crate::buffer::OwnedBuf;
 use crate::config::Config;
+use crate::datatype::Datatype;
 use crate::ids::ContextId;
+use crate::method::shm::Shm;
+use crate::method::{Load, Route, Routes};
 use crate::progress::Vci;
 use crate::pt2pt::policy::{MatchedProbe, Probe, Receive, Start};
 use crate::pt2pt::send;
@@ -99,6 +104,69 @@ fn each_call_takes_what_its_policy_says_and_says_of_ready_mode_what_it_must() {
         {
             let early = if case == Ready { early } else { 0 };
             assert_eq!(found(case, who), (letter, early), "{who:?}, {case:?}");
+        }
+    }
+}
+
+/// Two processes with a way between them: rings, or the simulated network.
+fn two(rings: bool) -> [Methods; 2] {
+    let config = Config::default();
+    if !rings {
+        let mut bench = Bench::new(3, 2, CALM, &config);
+        return [0, 1].map(|_| bench.vcis.remove(0).methods);
+    }
+    let node = Node::create(2).expect("memory for two processes");
+    [0, 1].map(|me| {
+        let ranks = vec![Peer(0), Peer(1)];
+        let shm = Shm::new(&node, me, ranks, &config, false).expect("rings for two processes");
+        let routes = Routes::new(2, Route::Loopback).with(Peer(1 - me as u32), Route::Shm(1 - me as u32));
+        Methods::new(routes, Peer(me as u32)).with(Some(shm))
+    })
+}
+
+#[test]
+fn only_a_message_with_exactly_this_envelope_is_taken_by_its_header() {
+    let plain = Pattern { context: ContextId::WORLD, source: 0, tag: 5 }.plain(8);
+    let types = Segment::typed(OwnedBuf::new(8).user_buf(), 1, &Datatype::of::<u64>()).types();
+    let others = [
+        Envelope { context: ContextId::WORLD.collective(), ..plain },
+        Envelope { source: 1, ..plain },
+        Envelope { source: -1, ..plain },
+        Envelope { tag: 4, ..plain },
+        Envelope { tag: -1, ..plain },
+        Envelope { len: 7, ..plain },
+        Envelope { len: 17, ..plain },
+        Envelope { mode: Mode::Ready, ..plain },
+        Envelope { mode: Mode::Synchronous, ..plain },
+        Envelope { types, ..plain },
+        Envelope { types: Types { canonical: true, ..Types::UNKNOWN }, ..plain },
+    ];
+    for rings in [true, false] {
+        for (sent, is_taken) in others.map(|other| (other, false)).into_iter().chain([
+            (plain, true),
+            (Envelope { len: 9, ..plain }, true),
+            (Envelope { len: 16, ..plain }, true),
+        ]) {
+            let [mut from, mut to] = two(rings);
+            let (data, into) = (OwnedBuf::new(20), OwnedBuf::new(16));
+            let into = Segment::contiguous(into.user_buf(), 16);
+            assert_eq!(to.take_next(Peer(0), |_| true), Next::Nothing);
+            assert_eq!(to.take_plain(Peer(0), &plain, &into), ControlFlow::Continue(()));
+            let emit = match sent.mode {
+                Mode::Synchronous => Emit::eager_synchronous(&sent, RequestId { slot: 7, generation: 1 }),
+                _ => Emit::eager(&sent),
+            };
+            let room = from.claim(Peer(1), emit.front().len() + sent.len as usize, Load::Message);
+            room.expect("room").write(&emit, Some(&mut Segment::contiguous(data.user_buf(), sent.len)));
+            let mut looks = (0..1000).map(|_| to.take_plain(Peer(0), &plain, &into));
+            let found = looks.find_map(ControlFlow::break_value).expect("it has come");
+            assert_eq!(found, is_taken.then_some(sent.len), "{sent:?}, rings: {rings}");
+            let next = to.take_next(Peer(0), |packet| {
+                assert!(matches!(packet, Packet::Eager { envelope, .. } if *envelope == sent), "{packet:?}");
+                true
+            });
+            let left = if is_taken { Next::Nothing } else { Next::Taken };
+            assert_eq!(next, left, "what is not taken stays: {sent:?}, rings: {rings}");
         }
     }
 }

@@ -14,6 +14,7 @@ use std::sync::{Arc, Weak};
 
 use posthaste_os::mem::Source;
 
+use crate::datatype::Types;
 use crate::error::Error;
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use crate::peers::PeerTable;
@@ -34,6 +35,13 @@ pub struct Pattern {
 impl Pattern {
     pub(super) fn key(&self) -> Key {
         Key { context: self.context.0, source: self.source, tag: self.tag }
+    }
+
+    /// The envelope of so many bytes in standard mode that fit, if nothing is left open.
+    #[inline(always)]
+    pub fn plain(&self, len: u64) -> Envelope {
+        let Self { context, source, tag } = *self;
+        Envelope { context, source, tag, len, mode: Mode::Standard, types: Types::UNKNOWN }
     }
 
     /// Whether a message fits.

@@ -380,7 +380,7 @@ fn by_neighbors(room: &mut Room, members: &[Member], operation: Operation) -> Ve
         let walks_through = random(room, 2) == 0;
         let Vci { engine, methods, running, .. } = &mut room.bench.vcis[member.at];
         if walks_through {
-            walks.push((member.at, running.walk(schedule)));
+            walks.push((member.at, Walk::new(schedule)));
         } else {
             ids.push((member.at, running.start(engine, methods, schedule).expect("room for a request")));
         }
@@ -388,7 +388,7 @@ fn by_neighbors(room: &mut Room, members: &[Member], operation: Operation) -> Ve
     let mut steps = 0;
     while let Some((at, mut walk)) = walks.pop() {
         let Vci { engine, methods, running, .. } = &mut room.bench.vcis[at];
-        if walk.look(engine, methods) {
+        if walk.look(engine, methods, running) {
             running.over(engine, methods, walk).expect("everything goes well");
         } else {
             let place = random(room, walks.len() + 1);

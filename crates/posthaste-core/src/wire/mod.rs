@@ -576,6 +576,12 @@ impl Envelope {
         self.header_with(kind, 0)
     }
 
+    /// Whether that would be this header.
+    #[inline(always)]
+    pub fn has_plain_header(&self, header: &[u8; HEADER]) -> bool {
+        self.plain_header(Kind::Eager) == *header
+    }
+
     #[inline(always)]
     fn header_with(&self, kind: Kind, flags: u8) -> [u8; HEADER] {
         let header = Header {

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn envelope(context: u64, source: i32, tag: i32, len: u64) -> Envelope {
-    let (context, types) = (ContextId(context), crate::datatype::Types::UNKNOWN);
+    let (context, types) = (ContextId(context), Types::UNKNOWN);
     Envelope { context, source, tag, len, mode: Mode::Standard, types }
 }
 
