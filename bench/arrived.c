@@ -1,11 +1,13 @@
-/* arrived.c: two ranks: collective operations of 8 bytes at the rank that comes last, so that nobody spins and every run
- * counts the same. Run under callgrind by `cargo xtask test`, which counts the instructions of the blocking functions.
+/* arrived.c: two ranks: collective operations of 8 bytes at the rank that comes last, and messages that have come before their
+ * receive, or before who waits for it, so that nobody spins and every run counts the same. Run under callgrind by
+ * `cargo xtask test`, which counts the instructions of the blocking functions.
  * Rank 1 calls the nonblocking ones, which leave its messages and return: MPI does not say that the two may meet, but in
  * this library they are the same messages. Usage: arrived COUNT FOLDER */
 #include "pipes.h"
 #include <stdlib.h>
 
-enum { OPERATIONS = 4 };
+enum { OPERATIONS = 4, TAG = 5 };
+#define COUNTED __attribute__((noinline)) void
 
 static long long own[2], all[2];
 
@@ -27,6 +29,33 @@ static void last(int operation)
     case 2: MPI_Alltoall(own, 1, MPI_LONG_LONG, all, 1, MPI_LONG_LONG, MPI_COMM_WORLD); break;
     default: MPI_Allgather(own, 1, MPI_LONG_LONG, all, 1, MPI_LONG_LONG, MPI_COMM_WORLD); break;
     }
+}
+
+COUNTED arrived_recv(void)
+{
+    MPI_Recv(all, 8, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+COUNTED arrived_wait(MPI_Request *posted)
+{
+    MPI_Wait(posted, MPI_STATUS_IGNORE);
+}
+
+static void message(int is_posted)
+{
+    MPI_Request posted = MPI_REQUEST_NULL;
+    if (pipes_rank == 1) {
+        pipes_hear();
+        MPI_Send(own, 8, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
+        pipes_tell();
+        return;
+    }
+    all[0] = 0;
+    if (is_posted) MPI_Irecv(all, 8, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, &posted);
+    pipes_tell();
+    pipes_hear();
+    if (is_posted) arrived_wait(&posted); else arrived_recv();
+    if (all[0] != 10) pipes_fail("a message came wrong");
 }
 
 /* What rank 0 sends is 1 and 2, what rank 1 sends 10 and 20. */
@@ -56,6 +85,7 @@ int main(int argc, char **argv)
         }
         if (!is_right(i % OPERATIONS)) pipes_fail("an operation gave a wrong result");
     }
+    for (int i = 0; i < 2 * count; i++) message(i % 2);
     MPI_Finalize();
     return 0;
 }

@@ -161,15 +161,31 @@ impl Waiting {
         at: usize,
         call: &'static str,
         awaited: impl Fn(&Vci) -> Awaited,
+        done: impl FnMut(&mut Vci) -> Option<T>,
+    ) -> T {
+        self.until_or(at, call, awaited, |_| false, done)
+    }
+
+    /// The same. `look` is asked before anything is advanced, as long as it says that something has ended.
+    #[inline]
+    pub fn until_or<T>(
+        &self,
+        at: usize,
+        call: &'static str,
+        awaited: impl Fn(&Vci) -> Awaited,
+        mut look: impl FnMut(&mut Entered<'_>) -> bool,
         mut done: impl FnMut(&mut Vci) -> Option<T>,
     ) -> T {
         let mut idler = Idler::default();
+        let mut vci = self.runtime.enter(at);
         loop {
-            let mut vci = self.runtime.enter(at);
             if let Some(value) = done(&mut vci) {
                 drop(vci);
                 self.leave(&idler);
                 return value;
+            }
+            if idler.steps == 0 && look(&mut vci) {
+                continue;
             }
             idler.happened = vci.happened();
             let busy = vci.progress();
@@ -184,14 +200,15 @@ impl Waiting {
                 if idler.steps.is_multiple_of(STEPS_PER_LOOK.into()) {
                     self.look_around(at, &mut idler);
                 }
-                continue;
+            } else {
+                idler.polls += 1;
+                if (idler.polls.is_multiple_of(POLLS_PER_LOOK) || self.spin.is_zero())
+                    && self.idle(&[at], &mut idler)
+                {
+                    self.sleep(at, &mut idler, call, &awaited);
+                }
             }
-            idler.polls += 1;
-            if (idler.polls.is_multiple_of(POLLS_PER_LOOK) || self.spin.is_zero())
-                && self.idle(&[at], &mut idler)
-            {
-                self.sleep(at, &mut idler, call, &awaited);
-            }
+            vci = self.runtime.enter(at);
         }
     }
 

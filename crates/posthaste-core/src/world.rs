@@ -561,7 +561,7 @@ impl World {
                 (_, Some(peer)) if !waited && methods.is_next_there(peer) => {
                     recv::start_there(engine, methods, peer, &pattern, segment)?
                 }
-                _ => recv::start(engine, methods, &pattern, segment)?,
+                _ => recv::start_from(engine, methods, peer, &pattern, segment)?,
             }
         };
         self.wait_in(call(&self.calls), id)
@@ -585,7 +585,7 @@ impl World {
             return recv::start_there(engine, methods, peer, &pattern, segment);
         }
         let Vci { engine, methods, .. } = &mut *vci;
-        recv::start(engine, methods, &pattern, segment)
+        recv::start_from(engine, methods, peer, &pattern, segment)
     }
 
     /// A request that is over from the start.
@@ -611,7 +611,7 @@ impl World {
     #[inline]
     pub fn wait_in(&self, call: &'static str, id: RequestId) -> Result<Status> {
         let awaited = |_: &Vci| Awaited::All(vec![id]);
-        self.waiting.until(self.vci_number(id.slot as usize), call, awaited, |vci| take_if_complete(vci, id))
+        self.wait_in_order(id.slot as usize, call, awaited, |_| Some(id), |vci| take_if_complete(vci, id))
     }
 
     /// Takes the status if the request is over; one step of progress otherwise, and another look.

@@ -3,6 +3,7 @@
 //! What must stay true: an error of a message goes to the error handler of the communicator of its request;
 //! functions that complete several requests report it in the status too.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 use posthaste_core::error::{Error, ErrorClass, Result};
@@ -48,7 +49,8 @@ mpi_fn! {
         }
         let awaited = |vci: &Vci| Awaited::All(waited_for(vci, handle).into_iter().collect());
         let world = &library().world;
-        let ended = world.wait_until(handle.number(), "MPI_Wait", awaited, |vci| {
+        let next = |vci: &Vci| waited_for(vci, handle);
+        let ended = world.wait_in_order(handle.number(), "MPI_Wait", awaited, next, |vci| {
             take::<WAITS>(vci, handle).transpose()
         })?;
         one_ended(ended, request, status)
@@ -138,20 +140,21 @@ mpi_fn! {
         array_of_statuses: Out<MPI_Status>) raises where it belongs {
         let requests = handles(count, array_of_requests)?;
         let mut batch = Batch::default();
-        let (mut next, mut checked) = (0, false);
+        let (next, mut waits) = (Cell::new(0), 0);
         // One after the other: the last to end decides, whichever it is.
         let awaited = |vci: &Vci| Awaited::All(requests.waited_for(vci));
+        let first = |vci: &Vci| waited_for(vci, requests.at(next.get())?);
         let (world, call) = (&library().world, "MPI_Waitall");
         let taken = match requests.home() {
-            Home::One(slot) => world.wait_until(slot, call, awaited, |vci| {
+            Home::One(slot) => world.wait_in_order(slot, call, awaited, first, |vci| {
                 vci.methods.flush_gathered();
-                requests.take_all::<WAITS_AMONG>(vci, &mut next, &mut checked, &mut batch, array_of_statuses)
+                requests.take_all::<WAITS_AMONG>(vci, &next, &mut waits, &mut batch, array_of_statuses)
             }),
             Home::Several(vcis) => world.wait_among(vcis, call, awaited, || {
-                requests.take_all::<WAITS_AMONG>(&mut Each, &mut next, &mut checked, &mut batch, array_of_statuses)
+                requests.take_all::<WAITS_AMONG>(&mut Each, &next, &mut waits, &mut batch, array_of_statuses)
             }),
             Home::Nowhere => {
-                requests.take_in_order::<WAITS_AMONG>(&mut Each, &mut next, &mut batch, array_of_statuses).unwrap_or(Ok(()))
+                requests.take_in_order::<WAITS_AMONG>(&mut Each, &next, &mut batch, array_of_statuses).unwrap_or(Ok(()))
             }
         };
         let outcome = batch.settle(array_of_statuses);
@@ -168,7 +171,7 @@ mpi_fn! {
         if !requests.all_ended()? {
             return Ok(());
         }
-        let _ = requests.take_in_order::<TESTS>(&mut Each, &mut 0, &mut batch, array_of_statuses).transpose()?;
+        let _ = requests.take_in_order::<TESTS>(&mut Each, &Cell::new(0), &mut batch, array_of_statuses).transpose()?;
         flag.set("flag", 1)?;
         batch.settle(array_of_statuses)
     }
@@ -626,19 +629,20 @@ impl Handles {
         Ok(taken)
     }
 
-    /// The same; before something is waited for, a wrong handle further on is an error.
+    /// The same; when something is waited for the second time, a wrong handle further on is an error: the first time it may come at once.
     #[inline]
     fn take_all<const ASKS: u8>(
         &self,
         vcis: &mut impl Vcis,
-        next: &mut usize,
-        checked: &mut bool,
+        next: &Cell<usize>,
+        waits: &mut u32,
         batch: &mut Batch,
         statuses: Out<MPI_Status>,
     ) -> Option<Result<()>> {
         let taken = self.take_in_order::<ASKS>(vcis, next, batch, statuses);
-        if taken.is_none() && !std::mem::replace(checked, true) {
-            return self.check_from(vcis, *next).err().map(Err);
+        *waits += u32::from(taken.is_none());
+        if taken.is_none() && *waits == 2 {
+            return self.check_from(vcis, next.get()).err().map(Err);
         }
         taken
     }
@@ -648,12 +652,12 @@ impl Handles {
     fn take_in_order<const ASKS: u8>(
         &self,
         vcis: &mut impl Vcis,
-        next: &mut usize,
+        next: &Cell<usize>,
         batch: &mut Batch,
         statuses: Out<MPI_Status>,
     ) -> Option<Result<()>> {
-        while let Some(request) = self.at(*next) {
-            let at = *next;
+        while let Some(request) = self.at(next.get()) {
+            let at = next.get();
             if completion::is_done(request) {
                 if let Err(error) = self.place(at).set("array_of_requests", MPI_REQUEST_NULL) {
                     return Some(Err(error));
@@ -682,7 +686,7 @@ impl Handles {
                     Err(ended) => batch.odd.push((at, at, ended)),
                 }
             }
-            *next += 1;
+            next.set(at + 1);
         }
         Some(Ok(()))
     }

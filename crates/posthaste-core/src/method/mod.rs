@@ -628,6 +628,14 @@ impl Methods {
     /// Sends what has gathered: called by whoever blocks, waits, or may not come back soon.
     #[inline(always)]
     pub fn flush_gathered(&mut self) {
+        // Within this host nothing gathers.
+        if self.elsewhere {
+            self.flush_elsewhere();
+        }
+    }
+
+    #[inline(never)]
+    fn flush_elsewhere(&mut self) {
         each!(self.all, as_mut, |method| method.flush_gathered());
     }
 

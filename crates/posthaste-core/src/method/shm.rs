@@ -368,19 +368,8 @@ impl Shm {
             return ControlFlow::Break(None);
         }
         into.unpack_at(0, record.payload);
-        self.took(from);
+        took(reader, &self.doorbell, &mut self.lively, from);
         ControlFlow::Break(Some(len))
-    }
-
-    /// The packet that is next from there has been taken.
-    #[inline(always)]
-    fn took(&mut self, from: usize) {
-        let Some(reader) = &mut self.readers[from] else { return };
-        reader.release();
-        if reader.has_published() {
-            self.doorbell.ring_for_room(from);
-        }
-        self.lively[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
     }
 
     /// See [`super::Methods::take_next_of_any`].
@@ -504,6 +493,16 @@ fn make_writer<'a>(
     let writer = place.insert(Writer::new(node, to, me));
     writer.limit_messages(longest);
     writer
+}
+
+/// The packet that is next from there has been taken.
+#[inline(always)]
+fn took(reader: &mut Reader, doorbell: &Doorbell, lively: &mut [u64; ACTIVE_WORDS], from: usize) {
+    reader.release();
+    if reader.has_published() {
+        doorbell.ring_for_room(from);
+    }
+    lively[from % ACTIVE_BITS / 64] |= 1 << (from % 64);
 }
 
 /// `None`: the rank is lost.
@@ -650,7 +649,7 @@ impl Method for Shm {
         };
         match Packet::parse(&record.header, record.payload) {
             Ok(packet) if take(&packet) => {
-                self.took(from);
+                took(reader, &self.doorbell, &mut self.lively, from);
                 Next::Taken
             }
             _ => Next::Left,

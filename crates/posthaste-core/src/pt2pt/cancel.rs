@@ -111,8 +111,10 @@ fn drained(
     offer: Offer,
 ) -> Option<Action> {
     let segment = Segment::contiguous(UserBuf::none(), 0);
-    let nowhere =
-        Request { audience: Audience::Nobody, ..Request::new(State::Posted { segment, entry: u32::MAX }) };
+    let nowhere = Request {
+        audience: Audience::Nobody,
+        ..Request::new(State::Posted { segment, entry: u32::MAX, from: None })
+    };
     let receiver = engine.requests.insert(nowhere).ok()?;
     let envelope = Envelope { mode: Mode::Standard, ..*envelope };
     let asked = Asked { sender, offer, first: (&[][..]).into() };

@@ -329,6 +329,12 @@ impl Matching {
         self.posted_entry(envelope).is_some()
     }
 
+    /// Whether this receive is the one to which the message has to go.
+    #[inline]
+    pub fn is_first(&self, entry: u32, envelope: &Envelope) -> bool {
+        self.posted_entry(envelope) == Some(entry)
+    }
+
     /// Takes a receive back; its request.
     #[inline]
     pub fn unpost(&mut self, entry: u32) -> Option<RequestId> {

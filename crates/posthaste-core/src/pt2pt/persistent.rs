@@ -235,7 +235,7 @@ pub fn start(engine: &mut Engine, methods: &mut Methods, id: RequestId) -> Resul
                 Some(from) if methods.is_next_there(from) => {
                     recv::start_there(engine, methods, from, &pattern, segment)?
                 }
-                _ => recv::start(engine, methods, &pattern, segment)?,
+                _ => recv::start_from(engine, methods, from, &pattern, segment)?,
             }
         }
         Message::Nobody(status) => {

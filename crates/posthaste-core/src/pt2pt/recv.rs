@@ -10,7 +10,7 @@ use std::task::Waker;
 
 use crate::datatype::{Segment, Types};
 use crate::error::{Error, Result};
-use crate::ids::{ContextId, IdMap, Peer, RequestId};
+use crate::ids::{ANY_TAG, ContextId, IdMap, Peer, RequestId};
 use crate::method::Methods;
 use crate::pt2pt::arrival::{self, Body, Found};
 use crate::pt2pt::explained::Met;
@@ -25,20 +25,36 @@ use crate::wire::{Emit, Envelope};
 ///
 /// # Errors
 /// When the table of requests is full.
-#[inline(always)]
 pub fn start(
     engine: &mut Engine,
     methods: &mut Methods,
     pattern: &Pattern,
     segment: Segment,
 ) -> Result<RequestId> {
+    start_from(engine, methods, None, pattern, segment)
+}
+
+/// The same, from this process if that is known: then who waits for it looks there ([`posted_at_once`]).
+///
+/// # Errors
+/// As [`start`].
+#[inline(always)]
+pub fn start_from(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    from: Option<Peer>,
+    pattern: &Pattern,
+    segment: Segment,
+) -> Result<RequestId> {
     if segment.is_on_device() {
-        return staging::receive(engine, segment, |engine, host| start(engine, methods, pattern, host));
+        return staging::receive(engine, segment, |engine, host| {
+            start_from(engine, methods, from, pattern, host)
+        });
     }
     if engine.matching.has_unexpected() {
-        return start_among_unexpected(engine, methods, pattern, segment);
+        return start_among_unexpected(engine, methods, from, pattern, segment);
     }
-    post(engine, pattern, segment)
+    post(engine, from, pattern, segment)
 }
 
 /// As [`start`], where unexpected messages have to be looked at first. No peer is throttled when there are none.
@@ -46,6 +62,7 @@ pub fn start(
 fn start_among_unexpected(
     engine: &mut Engine,
     methods: &mut Methods,
+    from: Option<Peer>,
     pattern: &Pattern,
     segment: Segment,
 ) -> Result<RequestId> {
@@ -53,7 +70,7 @@ fn start_among_unexpected(
     if let Some(message) = engine.matching.take_unexpected(pattern) {
         return start_unexpected(engine, methods, message, segment);
     }
-    let id = post(engine, pattern, segment)?;
+    let id = post(engine, from, pattern, segment)?;
     if engine.flow.is_throttling() {
         flow::posted(engine, methods, id);
     }
@@ -62,10 +79,10 @@ fn start_among_unexpected(
 
 /// Files a receive.
 #[inline(always)]
-fn post(engine: &mut Engine, pattern: &Pattern, segment: Segment) -> Result<RequestId> {
+fn post(engine: &mut Engine, from: Option<Peer>, pattern: &Pattern, segment: Segment) -> Result<RequestId> {
     let id = engine.requests.next_id()?;
     let entry = engine.matching.post(*pattern, id);
-    engine.requests.insert_next(Request::new(State::Posted { segment, entry }));
+    engine.requests.insert_next(Request::new(State::Posted { segment, entry, from }));
     loss::started(engine, id);
     Ok(id)
 }
@@ -104,7 +121,43 @@ pub fn start_there(
             ControlFlow::Break(Found::Other) | ControlFlow::Continue(()) => break,
         }
     }
-    start(engine, methods, pattern, segment)
+    start_from(engine, methods, Some(from), pattern, segment)
+}
+
+/// A call waits for a posted receive: looks for its message in the packet that is next from its process, so many times.
+/// `Continue`: nothing has come. `Break`: whether the receive is over; if not, this is for progress.
+#[inline(always)]
+pub fn posted_at_once(
+    engine: &mut Engine,
+    methods: &mut Methods,
+    id: RequestId,
+    looks: u32,
+) -> ControlFlow<bool> {
+    let Engine { requests, matching, finished, .. } = engine;
+    let Some(request) = requests.get_mut(id) else { return ControlFlow::Break(false) };
+    let State::Posted { segment, entry, from: Some(from) } = &request.state else {
+        return ControlFlow::Break(false);
+    };
+    let (entry, wanted) = match matching.posted(*entry) {
+        Some(pattern) if pattern.tag != ANY_TAG => (*entry, pattern.plain(0)),
+        _ => return ControlFlow::Break(false),
+    };
+    if !matching.is_first(entry, &wanted) {
+        return ControlFlow::Break(false);
+    }
+    let mut looks = (0..looks).map(|_| methods.take_plain(*from, &wanted, segment));
+    let bytes = match looks.find_map(ControlFlow::break_value) {
+        None => return ControlFlow::Continue(()),
+        Some(None) => return ControlFlow::Break(false),
+        Some(Some(bytes)) => bytes,
+    };
+    matching.unpost(entry);
+    let Envelope { source, tag, .. } = wanted;
+    let status = Status { source, tag, bytes, cancelled: false, error: None };
+    if let Err(status) = complete::complete_plain(request, finished, status) {
+        complete::complete(requests, finished, id, status);
+    }
+    ControlFlow::Break(true)
 }
 
 /// Receives a message that a probe has taken out of the queue, if it came whole and fits; otherwise it stays.
@@ -152,7 +205,7 @@ pub fn start_unexpected(
             start_unexpected(engine, methods, message, host)
         });
     }
-    let id = engine.requests.insert(Request::new(State::Posted { segment, entry: u32::MAX }))?;
+    let id = engine.requests.insert(Request::new(State::Posted { segment, entry: u32::MAX, from: None }))?;
     meet(engine, methods, message, id);
     loss::started(engine, id);
     Ok(id)
@@ -204,7 +257,7 @@ pub(super) fn halt(engine: &mut Engine, id: RequestId, why: &Error) -> bool {
     let Some(request) = requests.get_mut(id).filter(|request| complete::may_halt(request)) else {
         return false;
     };
-    let State::Posted { segment, entry } = &request.state else { return false };
+    let State::Posted { segment, entry, .. } = &request.state else { return false };
     let (segment, entry) = (segment.clone(), *entry);
     let Some(pattern) = matching.posted_pattern(entry) else { return false };
     halted.0.insert(id, Halt { pattern, entry, segment });
@@ -230,7 +283,7 @@ pub fn finish(engine: &mut Engine, id: RequestId) {
 pub(super) fn revive(engine: &mut Engine, id: RequestId) -> bool {
     let Some(Halt { entry, segment, .. }) = engine.halted.0.remove(&id) else { return false };
     let Some(request) = engine.requests.get_mut(id) else { return false };
-    (request.state, request.status) = (State::Posted { segment, entry }, Status::EMPTY);
+    (request.state, request.status) = (State::Posted { segment, entry, from: None }, Status::EMPTY);
     true
 }
 

@@ -120,6 +120,8 @@ pub enum State {
         segment: Segment,
         /// Its place in the queue.
         entry: u32,
+        /// The process from which it comes, as far as that is known.
+        from: Option<Peer>,
     },
     /// Matched; the method brings the data.
     Receiving {

@@ -357,7 +357,7 @@ fn message(vci: &Vci, id: RequestId) -> Option<Message> {
     let outgoing =
         |part| engine.outgoing.find(id).map(|(to, envelope)| sent(&engine.contexts, part, to.0, &envelope));
     match &request.state {
-        State::Posted { segment, entry } => {
+        State::Posted { segment, entry, .. } => {
             Some(wanted(&engine.contexts, Part::Posted, engine.matching.posted(*entry)?, segment.len()))
         }
         State::Receiving { len, from, .. } => Some(incoming(request, *from, *len)),

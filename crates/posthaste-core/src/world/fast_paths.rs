@@ -15,9 +15,10 @@ use crate::pt2pt::arrival::{self, Found};
 use crate::pt2pt::matching::Pattern;
 use crate::pt2pt::persistent::Message;
 use crate::pt2pt::policy::Receive;
-use crate::pt2pt::send;
+use crate::pt2pt::{recv, send};
 use crate::request::{Status, complete};
 use crate::runtime::Entered;
+use crate::wait::Awaited;
 use crate::wire::{Envelope, Mode};
 use crate::world::{Sought, World, envelope, from_nobody, sought, to_nobody};
 
@@ -67,6 +68,33 @@ impl World {
             })
         });
         found.unwrap_or(Found::Other)
+    }
+
+    /// As [`World::wait_until`]. `next` names a request that is to end before anything else; while that is a receive whose
+    /// message can only come next from its process, it is looked for there.
+    #[inline]
+    pub fn wait_in_order<T>(
+        &self,
+        slot_or_handle: usize,
+        call: &'static str,
+        awaited: impl Fn(&Vci) -> Awaited,
+        next: impl Fn(&Vci) -> Option<RequestId>,
+        done: impl FnMut(&mut Vci) -> Option<T>,
+    ) -> T {
+        let look = |vci: &mut Entered<'_>| {
+            vci.is_quiet() && next(vci).is_some_and(|id| self.received_at_once(vci, id))
+        };
+        self.waiting.until_or(self.vci_number(slot_or_handle), call, awaited, look, done)
+    }
+
+    /// Looks for the message of a posted receive for a short while. Whether it is over.
+    #[inline(always)]
+    fn received_at_once(&self, vci: &mut Entered<'_>, id: RequestId) -> bool {
+        vci.stay_fair();
+        let is_over = self.waiting.spin_poll(vci, |Vci { engine, methods, .. }, looks| {
+            recv::posted_at_once(engine, methods, id, looks).break_value()
+        });
+        is_over == Some(true)
     }
 
     /// The fast path of a synchronous send: looks for the acknowledgement at the next packet of the peer for a short

@@ -66,9 +66,8 @@ type Bend = (usize, usize, bool);
 fn walk(room: &mut Room, operation: &str, bend: Option<Bend>) -> Vec<(bool, usize)> {
     let n = room.teams.len() as u32;
     let mut members: Vec<Member> = (0..n).map(|rank| Member::new(rank, n)).collect();
-    let mut walks: Vec<Option<Walk>> = (0..n as usize)
-        .map(|at| Some(Walk::new(members[at].plan(&room.teams[at], operation))))
-        .collect();
+    let mut walks: Vec<Option<Walk>> =
+        (0..n as usize).map(|at| Some(Walk::new(members[at].plan(&room.teams[at], operation)))).collect();
     let mut outcome = vec![(true, 0); n as usize];
     let (mut ids, mut rounds) = (Vec::new(), 0);
     while walks.iter().any(Option::is_some) {
@@ -125,7 +124,11 @@ fn what_is_short_and_comes_in_its_order_goes_straight_to_its_end() {
             let outcome = walk(&mut room, operation, None);
             assert!(outcome.iter().all(|(straight, _)| *straight), "{operation} of {n} members: {outcome:?}");
             for vci in &room.bench.vcis {
-                assert_eq!(vci.engine.matching.arrivals(), 0, "{operation} of {n} members: all is taken from its packet");
+                assert_eq!(
+                    vci.engine.matching.arrivals(),
+                    0,
+                    "{operation} of {n} members: all is taken from its packet"
+                );
             }
         }
     }
