@@ -666,7 +666,16 @@ impl Methods {
     }
 
     /// Whether everything that was handed to the methods has left this process.
+    #[inline]
     pub fn is_drained(&self) -> bool {
+        let All { shm, loopback, .. } = &self.all;
+        shm.as_ref().is_none_or(Shm::is_drained)
+            && loopback.as_ref().is_none_or(Loopback::is_drained)
+            && (!self.elsewhere || self.is_drained_elsewhere())
+    }
+
+    #[inline(never)]
+    fn is_drained_elsewhere(&self) -> bool {
         each!(self.all, as_ref, |method| if !method.is_drained() {
             return false;
         });

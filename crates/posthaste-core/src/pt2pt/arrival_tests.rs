@@ -6,12 +6,12 @@ use posthaste_os::node::Node;
 use crate::buffer::OwnedBuf;
 use crate::config::Config;
 use crate::datatype::Datatype;
-use crate::ids::ContextId;
+use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId};
 use crate::method::shm::Shm;
 use crate::method::{Load, Route, Routes};
 use crate::progress::Vci;
 use crate::pt2pt::policy::{MatchedProbe, Probe, Receive, Start};
-use crate::pt2pt::send;
+use crate::pt2pt::{recv, send};
 use crate::testing::{Bench, CALM};
 
 /// The message that is looked at.
@@ -169,4 +169,78 @@ fn only_a_message_with_exactly_this_envelope_is_taken_by_its_header() {
             assert_eq!(next, left, "what is not taken stays: {sent:?}, rings: {rings}");
         }
     }
+}
+
+/// Posts a receive of so many bytes from process 0, of which is known that it is that.
+fn posted(bench: &mut Bench, tag: i32, into: &OwnedBuf) -> RequestId {
+    let Vci { engine, methods, .. } = &mut bench.vcis[1];
+    let pattern = Pattern { context: ContextId::WORLD, source: 0, tag };
+    let segment = Segment::contiguous(into.user_buf(), into.len() as u64);
+    recv::start_from(engine, methods, Some(Peer(0)), &pattern, segment).expect("room for a request")
+}
+
+/// What a wait for a posted receive finds, when this message is next.
+fn waited(bench: &mut Bench, (tag, len, mode): (i32, usize, Mode), id: RequestId) -> ControlFlow<bool> {
+    let (data, types) = (OwnedBuf::new(len), Types::UNKNOWN);
+    let len = len as u64;
+    let envelope = Envelope { context: ContextId::WORLD, source: 0, tag, len, mode, types };
+    let Vci { engine, methods, .. } = &mut bench.vcis[0];
+    send::start(engine, methods, Peer(1), &envelope, Segment::contiguous(data.user_buf(), len)).unwrap();
+    (0..100).for_each(|_| bench.network.tick());
+    let Vci { engine, methods, .. } = &mut bench.vcis[1];
+    recv::posted_at_once(engine, methods, id, 3)
+}
+
+#[test]
+fn a_wait_takes_the_message_of_its_receive_and_leaves_what_needs_more() {
+    let room = OwnedBuf::new(16);
+    let cases = [
+        ((5, 16, Mode::Standard), true),
+        ((5, 0, Mode::Standard), true),
+        ((5, 17, Mode::Standard), false),
+        ((5, 16, Mode::Synchronous), false),
+        ((5, 16, Mode::Ready), false),
+        ((6, 16, Mode::Standard), false),
+    ];
+    for (message, is_over) in cases {
+        let mut bench = Bench::new(3, 2, CALM, &Config::default());
+        let id = posted(&mut bench, 5, &room);
+        let Vci { engine, methods, .. } = &mut bench.vcis[1];
+        assert_eq!(recv::posted_at_once(engine, methods, id, 3), ControlFlow::Continue(()));
+        assert_eq!(waited(&mut bench, message, id), ControlFlow::Break(is_over), "{message:?}");
+        assert_eq!(bench.vcis[1].engine.matching.has_posted(), !is_over);
+        if message.0 != 5 {
+            continue;
+        }
+        let status = bench.finish(1, id);
+        assert_eq!((status.source, status.tag, status.bytes), (0, 5, message.1.min(16) as u64));
+        assert_eq!(status.error.is_some(), message.1 > 16, "{message:?}");
+    }
+}
+
+#[test]
+fn a_wait_leaves_a_message_that_an_earlier_receive_is_to_have() {
+    for (earlier_source, earlier_tag) in [(0, 5), (ANY_SOURCE, 5), (0, ANY_TAG)] {
+        let rooms = [OwnedBuf::new(16), OwnedBuf::new(16)];
+        let mut bench = Bench::new(3, 2, CALM, &Config::default());
+        let earlier = bench.recv(1, earlier_source, earlier_tag, &rooms[0]);
+        let later = posted(&mut bench, 5, &rooms[1]);
+        let message = (5, 8, Mode::Standard);
+        assert_eq!(waited(&mut bench, message, later), ControlFlow::Break(false));
+        assert_eq!(bench.finish(1, earlier).bytes, 8);
+        assert_eq!(waited(&mut bench, message, later), ControlFlow::Break(true));
+        assert_eq!(bench.finish(1, later).bytes, 8);
+    }
+}
+
+#[test]
+fn a_wait_leaves_receives_that_name_no_process_or_no_tag() {
+    let room = OwnedBuf::new(16);
+    let mut bench = Bench::new(3, 2, CALM, &Config::default());
+    let unnamed = bench.recv(1, 0, 5, &room);
+    assert_eq!(waited(&mut bench, (5, 8, Mode::Standard), unnamed), ControlFlow::Break(false));
+    bench.finish(1, unnamed);
+    let any = posted(&mut bench, ANY_TAG, &room);
+    assert_eq!(waited(&mut bench, (5, 8, Mode::Standard), any), ControlFlow::Break(false));
+    bench.finish(1, any);
 }
