@@ -60,7 +60,11 @@ impl Straight {
                 if engine.matching.has_unexpected() && engine.matching.peek_unexpected(&pattern).is_some() {
                     return ControlFlow::Break(Leads::Bends);
                 }
-                match methods.take_plain(*peer, &pattern.plain(segment.len()), segment) {
+                let (wanted, room) = (pattern.plain(segment.len()), segment.len());
+                let taken = methods.take_plain(*peer, &wanted, room, |data| {
+                    segment.unpack_at(0, data);
+                });
+                match taken {
                     ControlFlow::Break(Some(len)) => {
                         let is_copied = !segment.is_combined_in_place();
                         engine.counts.add(Counter::CollectiveDelivered, len);

@@ -53,6 +53,7 @@ use std::time::Duration;
 use posthaste_os::heap::Heap;
 use posthaste_os::machine;
 use posthaste_os::mapped::Mapped;
+use posthaste_os::mem::Source;
 use posthaste_os::node::Node;
 pub use posthaste_os::ring::Load;
 
@@ -383,21 +384,22 @@ impl Methods {
         leading_to!(self, from, |method, at| method.take_next(at, take))
     }
 
-    /// The same for most messages: copies out the next packet from `from` if it is a whole message with this envelope, or a
-    /// longer one for which there is room, and needs nothing but a copy; its length. `Continue`: nothing has arrived.
+    /// The same for most messages: takes the next packet from `from` if it is a whole message with this envelope, or a longer one
+    /// for which there is room, that needs nothing but a copy by `put`; its length. `Continue`: nothing has arrived.
     /// `Break(None)`: this is for [`Methods::take_next`].
     #[inline(always)]
     pub fn take_plain(
         &mut self,
         from: Peer,
         envelope: &Envelope,
-        into: &Segment,
+        room: u64,
+        put: impl FnOnce(Source<'_>),
     ) -> ControlFlow<Option<u64>> {
         match (self.route(from), &mut self.all.shm) {
             (Route::Shm(rank), Some(shm)) if !envelope.context.spans_jobs() => {
-                shm.take_plain(rank as usize, envelope, into)
+                shm.take_plain(rank as usize, envelope, room, put)
             }
-            _ => self.take_plain_elsewhere(from, envelope, into),
+            _ => self.take_plain_elsewhere(from, envelope, room, put),
         }
     }
 
@@ -406,15 +408,16 @@ impl Methods {
         &mut self,
         from: Peer,
         wanted: &Envelope,
-        into: &Segment,
+        room: u64,
+        put: impl FnOnce(Source<'_>),
     ) -> ControlFlow<Option<u64>> {
         let mut taken = None;
         let next = self.take_next(from, |packet| {
             if let Packet::Eager { envelope, sender: None, data } = packet
-                && (wanted.len..=into.len()).contains(&envelope.len)
+                && (wanted.len..=room).contains(&envelope.len)
                 && *envelope == (Envelope { len: envelope.len, ..*wanted })
             {
-                into.unpack_at(0, *data);
+                put(*data);
                 taken = Some(envelope.len);
             }
             taken.is_some()

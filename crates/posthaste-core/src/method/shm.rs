@@ -354,7 +354,8 @@ impl Shm {
         &mut self,
         from: usize,
         envelope: &Envelope,
-        into: &Segment,
+        room: u64,
+        put: impl FnOnce(Source<'_>),
     ) -> ControlFlow<Option<u64>> {
         let Some(reader) = &mut self.readers[from] else { return ControlFlow::Break(None) };
         let record = match reader.peek() {
@@ -363,11 +364,11 @@ impl Shm {
             Err(ring::Malformed) => return ControlFlow::Break(None),
         };
         let len = record.payload.len() as u64;
-        let has_room = envelope.len <= len && len <= into.len();
+        let has_room = envelope.len <= len && len <= room;
         if !(has_room && Envelope { len, ..*envelope }.has_plain_header(&record.header)) {
             return ControlFlow::Break(None);
         }
-        into.unpack_at(0, record.payload);
+        put(record.payload);
         took(reader, &self.doorbell, &mut self.lively, from);
         ControlFlow::Break(Some(len))
     }

@@ -248,15 +248,29 @@ pub fn look<P: Policy>(
     // Most messages are told by their header as a whole. No header has a wildcard.
     if let Some(from) = from
         && (matches!(P::POSTED, Posted::None) || !engine.matching.has_posted())
-        && let Wish::Receive(into) = call.wish()
     {
-        match methods.take_plain(from, &pattern.plain(0), into) {
-            ControlFlow::Continue(()) => return ControlFlow::Continue(()),
-            ControlFlow::Break(Some(len)) => {
-                let about = About(pattern.source, pattern.tag, len);
-                return ControlFlow::Break(Found::Message(about.status()));
+        let (mut envelope, mut copy) = (pattern.plain(0), None);
+        let taken = match call.wish() {
+            Wish::Receive(into) => methods.take_plain(from, &envelope, into.len(), |data| {
+                into.unpack_at(0, data);
+            }),
+            Wish::Take => methods.take_plain(from, &envelope, u64::MAX, |data| {
+                copy = Some(engine.matching.copy_of(data));
+            }),
+            Wish::Hear | Wish::Explain => ControlFlow::Break(None),
+        };
+        match (taken, copy) {
+            (ControlFlow::Continue(()), _) => return ControlFlow::Continue(()),
+            (ControlFlow::Break(Some(len)), None) => {
+                envelope.len = len;
+                return ControlFlow::Break(Found::Message(About::of(&envelope).status()));
             }
-            ControlFlow::Break(None) => {}
+            (ControlFlow::Break(Some(len)), Some(data)) => {
+                envelope.len = len;
+                let content = Content::Eager { data, sender: None };
+                return ControlFlow::Break(Found::Taken(Unexpected { envelope, from, content, error: None }));
+            }
+            (ControlFlow::Break(None), _) => {}
         }
     }
     look_closely(engine, methods, from, pattern, call)

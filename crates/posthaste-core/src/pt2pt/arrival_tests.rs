@@ -149,16 +149,20 @@ fn only_a_message_with_exactly_this_envelope_is_taken_by_its_header() {
         ]) {
             let [mut from, mut to] = two(rings);
             let (data, into) = (OwnedBuf::new(20), OwnedBuf::new(16));
-            let into = Segment::contiguous(into.user_buf(), 16);
+            let take = |to: &mut Methods| {
+                to.take_plain(Peer(0), &plain, 16, |data| {
+                    Segment::contiguous(into.user_buf(), 16).unpack(data);
+                })
+            };
             assert_eq!(to.take_next(Peer(0), |_| true), Next::Nothing);
-            assert_eq!(to.take_plain(Peer(0), &plain, &into), ControlFlow::Continue(()));
+            assert_eq!(take(&mut to), ControlFlow::Continue(()));
             let emit = match sent.mode {
                 Mode::Synchronous => Emit::eager_synchronous(&sent, RequestId { slot: 7, generation: 1 }),
                 _ => Emit::eager(&sent),
             };
             let room = from.claim(Peer(1), emit.front().len() + sent.len as usize, Load::Message);
             room.expect("room").write(&emit, Some(&mut Segment::contiguous(data.user_buf(), sent.len)));
-            let mut looks = (0..1000).map(|_| to.take_plain(Peer(0), &plain, &into));
+            let mut looks = (0..1000).map(|_| take(&mut to));
             let found = looks.find_map(ControlFlow::break_value).expect("it has come");
             assert_eq!(found, is_taken.then_some(sent.len), "{sent:?}, rings: {rings}");
             let next = to.take_next(Peer(0), |packet| {

@@ -145,7 +145,11 @@ pub fn posted_at_once(
     if !matching.is_first(entry, &wanted) {
         return ControlFlow::Break(false);
     }
-    let mut looks = (0..looks).map(|_| methods.take_plain(*from, &wanted, segment));
+    let mut looks = (0..looks).map(|_| {
+        methods.take_plain(*from, &wanted, segment.len(), |data| {
+            segment.unpack_at(0, data);
+        })
+    });
     let bytes = match looks.find_map(ControlFlow::break_value) {
         None => return ControlFlow::Continue(()),
         Some(None) => return ControlFlow::Break(false),
