@@ -24,7 +24,7 @@ impl Member {
         let (send, recv, type_of) = (self.send.user_buf(), self.recv.user_buf(), Datatype::of::<u64>());
         let (one, all) = (Operand::new(send, 1, &type_of), Operand::new(recv, 1, &type_of));
         let (reduced, sum) = (Reduced::new(Some(send), recv, 1, &type_of), Op::from(Predefined::Sum));
-        let root = team.size() as i32 - 1;
+        let root = team.size() - 1;
         let planned = match operation {
             "barrier" => Ok(coll::barrier(team)),
             "bcast" if team.rank() == root => coll::bcast(team, one, root),
