@@ -239,8 +239,10 @@ impl Running {
         methods: &mut Methods,
         schedule: Schedule,
     ) -> Result<RequestId> {
-        let place = self.place();
-        self.set_out(engine, methods, PlanRef::Owned(schedule.0), place)
+        let (place, plan) = (self.place(), PlanRef::Owned(schedule.0));
+        let id = request(engine, &plan)?;
+        self.set_out(engine, methods, Active { id, plan, place });
+        Ok(id)
     }
 
     /// Starts an operation that its caller keeps and may start again once it is over (persistent operations). It was made by
@@ -265,7 +267,9 @@ impl Running {
             true => PlanRef::Shared(schedule.clone()),
             false => PlanRef::Lent(schedule.0.lent(), schedule.clone()),
         };
-        self.set_out(engine, methods, plan, place)
+        let id = request(engine, &plan)?;
+        self.set_out(engine, methods, Active { id, plan, place });
+        Ok(id)
     }
 
     /// Takes over a walk, which from now on goes on with progress.
@@ -274,32 +278,22 @@ impl Running {
     /// When the table of requests is full.
     pub fn go_on(&mut self, engine: &mut Engine, methods: &mut Methods, walk: Walk) -> Result<RequestId> {
         let Walk { plan, way } = walk;
+        let id = request(engine, &plan)?; // before anything is posted
         let place = match way {
             Way::Straight(straight) => self.bend(engine, methods, &plan, straight, Receives::Posted),
             Way::Bent(place) => place,
         };
-        self.set_out(engine, methods, plan, place)
+        self.set_out(engine, methods, Active { id, plan, place });
+        Ok(id)
     }
 
     /// Takes a schedule, which from now on goes on with progress; it may be over when this returns.
-    fn set_out(
-        &mut self,
-        engine: &mut Engine,
-        methods: &mut Methods,
-        plan: PlanRef,
-        place: Place,
-    ) -> Result<RequestId> {
-        engine.requests.reserve(true); // the peers count on us
-        let inserted = engine.requests.insert(Request::new(State::Schedule(plan.context)));
-        engine.requests.reserve(false);
-        let id = inserted?;
-        let mut active = Active { id, plan, place };
+    fn set_out(&mut self, engine: &mut Engine, methods: &mut Methods, mut active: Active) {
         if active.place.go(&active.plan, engine, methods, Receives::Posted) {
             self.end(engine, methods, active);
         } else {
             self.active.push(active);
         }
-        Ok(id)
     }
 
     /// The place where a straight way bends, with all that its last group has begun.
@@ -398,6 +392,14 @@ impl Running {
         let error = self.close(engine, methods, plan, place).err();
         engine.complete(id, Status { error, ..Status::EMPTY });
     }
+}
+
+/// The request of an operation. It may go beyond the limit, because the peers count on us.
+fn request(engine: &mut Engine, plan: &Plan) -> Result<RequestId> {
+    engine.requests.reserve(true);
+    let inserted = engine.requests.insert(Request::new(State::Schedule(plan.context)));
+    engine.requests.reserve(false);
+    inserted
 }
 
 /// Advances every schedule as far as it goes now. Returns whether any moved. Costs two comparisons while no
