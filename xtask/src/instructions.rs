@@ -268,7 +268,7 @@ const PROGRAMS: [Program; 17] = [
             at_most("PMPI_Alltoall", 1, 1145),
             at_most("PMPI_Allgather", 1, 1135),
             at_most("arrived_recv", 1, 530),
-            at_most("arrived_wait", 1, 1020),
+            at_most("arrived_wait", 1, 1060),
         ],
     },
     Program {

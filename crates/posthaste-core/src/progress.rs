@@ -10,6 +10,8 @@ use crate::win::Operations;
 
 /// Operations on the fast paths between two steps of progress.
 const QUICK: u32 = 1024;
+/// The same of waits.
+const QUICK_WAITS: u32 = 32;
 
 /// What one lock protects: an engine, its methods, and the schedules they advance.
 #[derive(Debug)]
@@ -60,6 +62,15 @@ impl Vci {
     pub fn stay_fair(&mut self) {
         self.quick += 1;
         if self.quick.is_multiple_of(QUICK) {
+            self.progress();
+        }
+    }
+
+    /// The same for waits, after which the program may compute for long while others wait for an answer.
+    #[inline]
+    pub fn wait_fairly(&mut self) {
+        self.quick += 1;
+        if self.quick.is_multiple_of(QUICK_WAITS) {
             self.progress();
         }
     }

@@ -166,7 +166,8 @@ impl Waiting {
         self.until_or(at, call, awaited, |_| false, done)
     }
 
-    /// The same. `look` is asked before anything is advanced, as long as it says that something has ended.
+    /// The same. `look` is asked before the first step, again and again as long as it says that something has ended; it may make progress
+    /// itself.
     #[inline]
     pub fn until_or<T>(
         &self,
@@ -184,10 +185,10 @@ impl Waiting {
                 self.leave(&idler);
                 return value;
             }
+            idler.happened = vci.happened();
             if idler.steps == 0 && look(&mut vci) {
                 continue;
             }
-            idler.happened = vci.happened();
             let busy = vci.progress();
             idler.steps += 1;
             let handlers = !vci.engine.finished.handlers.is_empty();

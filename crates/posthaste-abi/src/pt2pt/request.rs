@@ -629,7 +629,8 @@ impl Handles {
         Ok(taken)
     }
 
-    /// The same; when something is waited for the second time, a wrong handle further on is an error: the first time it may come at once.
+    /// The same; a wrong handle further on is an error when something has to be waited for a second time. What is waited for the first time may
+    /// be there already.
     #[inline]
     fn take_all<const ASKS: u8>(
         &self,
@@ -640,7 +641,7 @@ impl Handles {
         statuses: Out<MPI_Status>,
     ) -> Option<Result<()>> {
         let taken = self.take_in_order::<ASKS>(vcis, next, batch, statuses);
-        *waits += u32::from(taken.is_none());
+        *waits = waits.saturating_add(taken.is_none().into());
         if taken.is_none() && *waits == 2 {
             return self.check_from(vcis, next.get()).err().map(Err);
         }

@@ -674,7 +674,7 @@ impl Place {
         let (pattern, whom) = (plan.pattern(*from), (*peer, step));
         let into = if is_dropped { Segment::empty() } else { segment.clone() };
         self.begin(engine, methods, plan, whom, into, |engine, methods, segment| {
-            recv::start_from(engine, methods, Some(*peer), &pattern, segment)
+            recv::start(engine, methods, &pattern, segment)
         });
     }
 

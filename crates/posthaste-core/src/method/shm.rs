@@ -357,6 +357,7 @@ impl Shm {
         room: u64,
         put: impl FnOnce(Source<'_>),
     ) -> ControlFlow<Option<u64>> {
+        // Nobody has looked there yet, or the rank is lost: `take_next` knows.
         let Some(reader) = &mut self.readers[from] else { return ControlFlow::Break(None) };
         let record = match reader.peek() {
             Ok(None) => return ControlFlow::Continue(()),

@@ -268,7 +268,8 @@ pub fn look<P: Policy>(
             (ControlFlow::Break(Some(len)), Some(data)) => {
                 envelope.len = len;
                 let content = Content::Eager { data, sender: None };
-                return ControlFlow::Break(Found::Taken(Unexpected { envelope, from, content, error: None }));
+                let message = set_aside(engine, from, &envelope, content, call.is_late());
+                return ControlFlow::Break(Found::Taken(message));
             }
             (ControlFlow::Break(None), _) => {}
         }

@@ -37,7 +37,7 @@ impl Pattern {
         Key { context: self.context.0, source: self.source, tag: self.tag }
     }
 
-    /// The envelope of so many bytes in standard mode that fit, if nothing is left open.
+    /// The envelope of so many bytes in standard mode that fit. If something is left open, no message has it.
     #[inline(always)]
     pub fn plain(&self, len: u64) -> Envelope {
         let Self { context, source, tag } = *self;

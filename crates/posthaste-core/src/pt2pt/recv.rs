@@ -125,7 +125,7 @@ pub fn start_there(
 }
 
 /// A call waits for a posted receive: looks for its message in the packet that is next from its process, so many times.
-/// `Continue`: nothing has come. `Break`: whether the receive is over; if not, this is for progress.
+/// `Continue`: nothing has come. `Break`: whether this has ended the receive; if not, it is for progress.
 #[inline(always)]
 pub fn posted_at_once(
     engine: &mut Engine,

@@ -4,7 +4,7 @@
 //! MPI-5.0 §3.2, §3.4, §3.9.
 //!
 //! What must stay true: a fast path takes a message only where the general way would give the same one: no unexpected
-//! message fits, and no posted receive is to have it. Whatever needs attention ends it, and the general way goes on.
+//! message fits, and no other posted receive is to have it. Whatever needs attention ends it, and the general way goes on.
 
 use crate::comm::Comm;
 use crate::datatype::{Segment, Types};
@@ -70,8 +70,8 @@ impl World {
         found.unwrap_or(Found::Other)
     }
 
-    /// As [`World::wait_until`]. `next` names a request that is to end before anything else; while that is a receive whose
-    /// message can only come next from its process, it is looked for there.
+    /// As [`World::wait_until`]. `next` names a request that is to end before anything else; while that is the first posted receive that
+    /// its message fits, and says from which process that comes, it is looked for there.
     #[inline]
     pub fn wait_in_order<T>(
         &self,
@@ -87,14 +87,18 @@ impl World {
         self.waiting.until_or(self.vci_number(slot_or_handle), call, awaited, look, done)
     }
 
-    /// Looks for the message of a posted receive for a short while. Whether it is over.
+    /// Looks for the message of a posted receive for a short while. Whether that has ended it, and nothing else is to be done first.
     #[inline(always)]
     fn received_at_once(&self, vci: &mut Entered<'_>, id: RequestId) -> bool {
-        vci.stay_fair();
-        let is_over = self.waiting.spin_poll(vci, |Vci { engine, methods, .. }, looks| {
+        vci.wait_fairly();
+        let ended = self.waiting.spin_poll(vci, |Vci { engine, methods, .. }, looks| {
+            // Handlers run before the wait is over.
+            if !engine.finished.handlers.is_empty() {
+                return Some(false);
+            }
             recv::posted_at_once(engine, methods, id, looks).break_value()
         });
-        is_over == Some(true)
+        ended == Some(true) && vci.engine.finished.handlers.is_empty()
     }
 
     /// The fast path of a synchronous send: looks for the acknowledgement at the next packet of the peer for a short
