@@ -60,17 +60,19 @@ impl Vci {
     /// Called by fast paths, which look at one peer only: it must not keep us from everything else.
     #[inline]
     pub fn stay_fair(&mut self) {
-        self.quick += 1;
-        if self.quick.is_multiple_of(QUICK) {
-            self.progress();
-        }
+        self.progress_every(QUICK);
     }
 
     /// The same for waits, after which the program may compute for long while others wait for an answer.
     #[inline]
     pub fn wait_fairly(&mut self) {
+        self.progress_every(QUICK_WAITS);
+    }
+
+    #[inline(always)]
+    fn progress_every(&mut self, operations: u32) {
         self.quick += 1;
-        if self.quick.is_multiple_of(QUICK_WAITS) {
+        if self.quick.is_multiple_of(operations) {
             self.progress();
         }
     }

@@ -240,9 +240,7 @@ impl Running {
         schedule: Schedule,
     ) -> Result<RequestId> {
         let (place, plan) = (self.place(), PlanRef::Owned(schedule.0));
-        let id = request(engine, &plan)?;
-        self.set_out(engine, methods, Active { id, plan, place });
-        Ok(id)
+        self.begin(engine, methods, plan, place)
     }
 
     /// Starts an operation that its caller keeps and may start again once it is over (persistent operations). It was made by
@@ -267,9 +265,7 @@ impl Running {
             true => PlanRef::Shared(schedule.clone()),
             false => PlanRef::Lent(schedule.0.lent(), schedule.clone()),
         };
-        let id = request(engine, &plan)?;
-        self.set_out(engine, methods, Active { id, plan, place });
-        Ok(id)
+        self.begin(engine, methods, plan, place)
     }
 
     /// Takes over a walk, which from now on goes on with progress.
@@ -278,11 +274,23 @@ impl Running {
     /// When the table of requests is full.
     pub fn go_on(&mut self, engine: &mut Engine, methods: &mut Methods, walk: Walk) -> Result<RequestId> {
         let Walk { plan, way } = walk;
-        let id = request(engine, &plan)?; // before anything is posted
+        let id = request(engine, &plan)?; // before anything is posted, which has to stay where it is
         let place = match way {
             Way::Straight(straight) => self.bend(engine, methods, &plan, straight, Receives::Posted),
             Way::Bent(place) => place,
         };
+        self.set_out(engine, methods, Active { id, plan, place });
+        Ok(id)
+    }
+
+    fn begin(
+        &mut self,
+        engine: &mut Engine,
+        methods: &mut Methods,
+        plan: PlanRef,
+        place: Place,
+    ) -> Result<RequestId> {
+        let id = request(engine, &plan)?;
         self.set_out(engine, methods, Active { id, plan, place });
         Ok(id)
     }

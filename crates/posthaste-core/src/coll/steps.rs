@@ -7,12 +7,12 @@ use std::sync::Arc;
 use crate::buffer::{Direction, OwnedBuf, UserBuf};
 use crate::coll::board::{Absent, Board};
 use crate::coll::plan;
-use crate::datatype::{Datatype, Segment, Types};
+use crate::datatype::{Datatype, Segment};
 use crate::group::Group;
 use crate::ids::{ContextId, Peer};
 use crate::op::Op;
 use crate::pt2pt::matching::Pattern;
-use crate::wire::{Envelope, Mode};
+use crate::wire::Envelope;
 
 /// One step of a collective operation.
 #[derive(Clone, Debug)]
@@ -139,7 +139,7 @@ impl Plan {
     #[inline(always)]
     pub(super) fn envelope(&self, len: u64) -> Envelope {
         let Self { context, rank: source, tag, .. } = *self;
-        Envelope { context, source, tag, len, mode: Mode::Standard, types: Types::UNKNOWN }
+        Pattern { context, source, tag }.plain(len)
     }
 
     /// Where messages of a rank are received.
