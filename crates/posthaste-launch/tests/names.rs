@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{PATIENCE, Said, finish, is_alive, mpiexec, read_lines, said, wait_for};
+use common::{PATIENCE, Said, finish, is_alive, mpiexec, read_lines, said, say, wait_for};
 use posthaste_core::error::ErrorClass;
 use posthaste_core::instance::{self, Job, Threads};
 use posthaste_core::world::Calls;
@@ -90,7 +90,7 @@ fn as_a_rank() {
                 world.publish_name("publish", SERVICE, &port).unwrap();
                 let again = world.publish_name("publish", SERVICE, &port).unwrap_err();
                 assert_eq!(again.class(), ErrorClass::Service, "{again}");
-                eprintln!("word published");
+                say(format_args!("word published"));
             }
             let met = world.accept("accept", &all, 0, || at(&port)).unwrap();
             world.disconnect(&met).unwrap();
@@ -109,11 +109,11 @@ fn as_a_rank() {
         "hold" => {
             if is_root {
                 world.publish_name("publish", SERVICE, "a port").unwrap();
-                eprintln!("word published");
+                say(format_args!("word published"));
             }
             std::thread::sleep(PATIENCE);
         }
-        "say" if is_root => eprintln!("word {}", world.look_up_name("look up", SERVICE).unwrap_err()),
+        "say" if is_root => say(format_args!("word {}", world.look_up_name("look up", SERVICE).unwrap_err())),
         _ => {}
     }
     // A process that publishes and does not take it back ends all the same.

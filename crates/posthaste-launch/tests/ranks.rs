@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{finish, mpiexec};
+use common::{finish, mpiexec, say};
 use posthaste_os::node::{Life, Node};
 use posthaste_os::process;
 use posthaste_pmi::client::{self, Client};
@@ -112,7 +112,7 @@ fn as_a_rank() {
                 std::process::exit(7);
             }
             std::thread::sleep(Duration::from_millis(300));
-            eprintln!("word {rank}");
+            say(format_args!("word {rank}"));
         }
         "never joins" => {
             if std::env::var("PMI_RANK").unwrap() == "1" {
@@ -170,7 +170,7 @@ fn exchange() {
         assert_eq!(sum, (0..size).map(|other| other * 10 + round).sum());
     }
     me.leave();
-    eprintln!("word {rank}");
+    say(format_args!("word {rank}"));
 }
 
 /// The last rank publishes a name, the first looks it up. Our client has no words for it, other libraries have.
@@ -196,7 +196,7 @@ fn names() {
     ask("barrier_in");
     assert!(ask("lookup_name service=s").contains("rc=-1"));
     ask("finalize");
-    eprintln!("word {rank}");
+    say(format_args!("word {rank}"));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{PATIENCE, Said, finish, marked, mpiexec, read_lines, said, send, unique, wait_for};
+use common::{PATIENCE, Said, finish, marked, mpiexec, read_lines, said, say, send, unique, wait_for};
 use nix::sys::signal::Signal;
 use posthaste_os::machine;
 use posthaste_os::node::Node;
@@ -118,8 +118,8 @@ fn as_a_rank() {
 /// Says how a request went, in one line.
 fn tell(launcher: &mut Launcher, specs: Vec<Spec>) {
     match launcher.spawn(&request(specs)) {
-        Ok(codes) => eprintln!("word codes {codes:?}"),
-        Err(why) => eprintln!("word refused {why}"),
+        Ok(codes) => say(format_args!("word codes {codes:?}")),
+        Err(why) => say(format_args!("word refused {why}")),
     }
 }
 
@@ -142,7 +142,7 @@ fn parent(role: &str) {
             for _ in 0..5 {
                 codes.extend(launcher.spawn(&request(vec![children("meet", 1, &[])])).unwrap());
             }
-            eprintln!("word parent {rank} codes {codes:?}");
+            say(format_args!("word parent {rank} codes {codes:?}"));
         }
         "refused" => {
             let (name, hints) = extra.split_once(' ').unwrap_or((&extra, ""));
@@ -161,7 +161,7 @@ fn parent(role: &str) {
         }
         "hinted" => {
             tell(&mut launcher, vec![hinted(&extra)]);
-            eprintln!("word parent on {}", usable());
+            say(format_args!("word parent on {}", usable()));
         }
         "counted" => {
             count(1);
@@ -171,7 +171,11 @@ fn parent(role: &str) {
         }
         "soft" => tell(&mut launcher, vec![children("meet", 4, &[("soft", "1:4:2")])]),
         "universe" => {
-            eprintln!("word universe {:?} {:?}", launcher.universe_size().unwrap(), launcher.application());
+            say(format_args!(
+                "word universe {:?} {:?}",
+                launcher.universe_size().unwrap(),
+                launcher.application()
+            ));
         }
         "paired" => {
             for _ in 0..2 {
@@ -190,7 +194,7 @@ fn parent(role: &str) {
                     lost = launcher.spawner().unwrap().check_spawned(number);
                     lost.is_err()
                 });
-                eprintln!("word lost {number} {lost:?}");
+                say(format_args!("word lost {number} {lost:?}"));
             }
         }
         "child" => {
@@ -220,9 +224,9 @@ fn child(role: &str) {
             let folder = std::env::current_dir().unwrap();
             let folder = if folder.as_os_str() == "/" { "/" } else { "." };
             let application = launcher.application().unwrap();
-            eprintln!("word child {rank} of {size} {port:?} {other:?} {application:?} {folder}");
+            say(format_args!("word child {rank} of {size} {port:?} {other:?} {application:?} {folder}"));
         }
-        "placed" => eprintln!("word child {rank} below {} on {}", parent_id(), usable()),
+        "placed" => say(format_args!("word child {rank} below {} on {}", parent_id(), usable())),
         "counted" => count(100),
         "never come" => {
             launcher.left_for_us(PARENTS_PORT).unwrap();

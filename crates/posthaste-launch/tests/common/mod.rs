@@ -40,6 +40,12 @@ pub fn put_script(path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
     std::fs::remove_file(source).unwrap();
 }
 
+/// Writes a line to standard error at once, where ranks and their launcher share it: the pieces that `eprintln!` writes would mix
+/// with theirs.
+pub fn say(line: std::fmt::Arguments<'_>) {
+    std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
 /// What a finished command said.
 #[derive(Debug)]
 pub struct Said {
