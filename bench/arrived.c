@@ -6,10 +6,11 @@
 #include "pipes.h"
 #include <stdlib.h>
 
-enum { OPERATIONS = 4, TAG = 5 };
+enum { OPERATIONS = 4, TAG = 5, BUFFERS = 7 };
 #define COUNTED __attribute__((noinline)) void
 
-static long long own[2], all[2];
+/* Each operation finds other buffers than its like before. */
+static long long owns[BUFFERS][2], alls[BUFFERS][2], *own = owns[0], *all = alls[0];
 
 static void first(int operation, MPI_Request *request)
 {
@@ -71,9 +72,10 @@ int main(int argc, char **argv)
     MPI_Request request;
     MPI_Init(&argc, &argv);
     pipes_open(argc > 2 ? argv[2] : ".");
-    own[0] = pipes_rank == 0 ? 1 : 10;
-    own[1] = 2 * own[0];
     for (int i = 0; i < count * OPERATIONS; i++) {
+        own = owns[i % BUFFERS], all = alls[i % BUFFERS];
+        own[0] = pipes_rank == 0 ? 1 : 10;
+        own[1] = 2 * own[0];
         all[0] = all[1] = 0;
         if (pipes_rank == 1) {
             first(i % OPERATIONS, &request);

@@ -262,11 +262,11 @@ const PROGRAMS: [Program; 17] = [
         rounds: 1000,
         functions: &[
             // 500 went when messages were told by their whole header, and steps taken without lists where nothing is out of the
-            // ordinary.
+            // ordinary. Of those with data, 110 take a plan to other buffers; to make one takes 1,500.
             at_most("PMPI_Barrier", 1, 935),
-            at_most("PMPI_Allreduce", 1, 1125),
-            at_most("PMPI_Alltoall", 1, 1145),
-            at_most("PMPI_Allgather", 1, 1135),
+            at_most("PMPI_Allreduce", 1, 1280),
+            at_most("PMPI_Alltoall", 1, 1290),
+            at_most("PMPI_Allgather", 1, 1285),
             at_most("arrived_recv", 1, 530),
             at_most("arrived_wait", 1, 1060),
         ],
@@ -292,9 +292,9 @@ const PROGRAMS: [Program; 17] = [
         rounds: 1000,
         functions: &[
             mpich("PMPI_Barrier", 935),
-            mpich("PMPI_Allreduce", 1125),
-            mpich("PMPI_Alltoall", 1145),
-            mpich("PMPI_Allgather", 1135),
+            mpich("PMPI_Allreduce", 1280),
+            mpich("PMPI_Alltoall", 1290),
+            mpich("PMPI_Allgather", 1285),
         ],
     },
     Program {

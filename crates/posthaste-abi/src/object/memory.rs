@@ -41,7 +41,7 @@ pub(crate) fn learn_sizes(check_types: bool) {
 
 /// Whether an address is neither NULL nor `MPI_IN_PLACE`.
 #[inline(always)]
-fn is_address(buf: *const c_void) -> bool {
+pub(crate) fn is_address(buf: *const c_void) -> bool {
     !buf.is_null() && buf.addr() != MPI_IN_PLACE
 }
 

@@ -2,7 +2,7 @@
 //!
 //! It knows `pt2pt` by (context, peer) only, never by a communicator.
 //!
-//! - [`Team`]: who takes part. `plan`: what the algorithms have in common. [`Schedule`], [`Running`], [`Walk`]:
+//! - [`Team`]: who takes part. `plan`: what the algorithms have in common; `recent`: plans of calls that come again. [`Schedule`], [`Running`], [`Walk`]:
 //!   how steps are taken; `straight`: while nothing is out of the ordinary. `steps`: what they are. `choose`: which algorithm. `board`: where several copy the same data from. `tree`: shapes. `nodes`, `levels`: members on several nodes. One file for each family of operations.
 //! - [`inter`]: the same operations across the two groups of an intercommunicator.
 //!
@@ -26,6 +26,7 @@ mod neighbor;
 mod nodes;
 mod owned;
 mod plan;
+mod recent;
 mod reduce;
 mod scan;
 mod schedule;
@@ -52,7 +53,8 @@ pub use neighbor::{
 };
 pub use nodes::Nodes;
 pub use owned::{Data, Pieces, TypedPieces};
-pub use plan::{Blocks, Call, Operand, Reduced, check_types, keep_bits};
+pub use plan::{Blocks, Operand, Reduced, check_types, keep_bits};
+pub use recent::Call;
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
 pub use schedule::{About, Running, Schedule, Walk, advance};

@@ -11,7 +11,7 @@ use crate::buffer::{Base, OwnedBuf, UserBuf, device};
 use crate::coll::board::{Board, Boards};
 use crate::coll::label::{self, Function, Label};
 use crate::coll::steps::{Plan, Step};
-use crate::coll::{Schedule, Team, choose, staged};
+use crate::coll::{Schedule, Team, choose, recent, staged};
 use crate::datatype::{Datatype, Segment};
 use crate::error::Result;
 use crate::ids::Peer;
@@ -528,74 +528,13 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// A call of a collective operation, told from all others of this process by its team, its name and what else it says. It
-/// names objects by numbers, so it is made of calls only whose objects never change: addresses, counts, ranks and what is
-/// predefined.
-#[derive(Clone, Copy, Debug, Eq)]
-pub struct Call([u64; 2 + Self::ARGUMENTS]);
-
-impl PartialEq for Call {
-    /// All words at once: to stop at the first that differs takes longer, and so does a call of the C library's.
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).fold(0, |differ, (ours, theirs)| differ | (ours ^ theirs)) == 0
-    }
-}
-
-impl Call {
-    /// Most arguments besides the communicator.
-    pub const ARGUMENTS: usize = 7;
-
-    /// The call of the operation `name` with these arguments.
-    #[inline]
-    pub fn new(team: &Team, name: &'static str, arguments: [u64; Self::ARGUMENTS]) -> Self {
-        let [a, b, c, d, e, f, g] = arguments;
-        let name = name.as_ptr().addr() as u64 ^ (name.len() as u64) << 56;
-        Self([team.serial(), name, a, b, c, d, e, f, g])
-    }
-
-    /// The schedule that this thread made for such a call before, if it still has it.
-    #[inline]
-    pub fn again(&self, team: &Team) -> Option<Schedule> {
-        if label::is_meeting(team.upcoming_number()) {
-            return None;
-        }
-        let mut plan = with_spare(|spare| {
-            let at = spare.recent.iter().rposition(|plan| plan.call.as_ref() == Some(self))?;
-            Some(spare.recent.swap_remove(at))
-        })??;
-        plan.tag = Label::renumbered(plan.tag, team.next_number());
-        Some(Schedule(plan))
-    }
-
-    /// Lets the thread in which it ends keep the schedule of this call for the next one.
-    #[must_use]
-    pub fn keeping(self, mut schedule: Schedule) -> Schedule {
-        let Plan { steps, temporaries, boards, meets, .. } = &*schedule.0;
-        let bytes: usize = temporaries.iter().map(OwnedBuf::len).sum();
-        let is_small = steps.len() <= RECENT_STEPS && bytes <= RECENT_BYTES && boards.is_empty();
-        // What lies on a device today may lie elsewhere tomorrow.
-        if is_small && !*meets && !device::is_registered() {
-            schedule.0.call = Some(self);
-        }
-        schedule
-    }
-}
-
 /// Memory of plans that are over, for the next ones: an operation on few bytes shall not allocate.
 #[derive(Default)]
 #[allow(clippy::vec_box)] // a plan goes from here to a schedule and back without being moved
 struct Spare {
     plans: Vec<Box<Plan>>,
     bufs: Vec<OwnedBuf>,
-    /// Plans of calls that may come again, the one that ended last at the end.
-    recent: Vec<Box<Plan>>,
 }
-
-/// Most plans that a thread keeps whole, most steps of one and bytes that it may hold: programs repeat few calls.
-const RECENT: usize = 8;
-const RECENT_STEPS: usize = 64;
-const RECENT_BYTES: usize = 64 << 10;
 
 /// Most plans and buffers kept, most steps of a plan and longest buffer.
 const SPARES: usize = 4;
@@ -605,22 +544,17 @@ const SPARE_BYTES: usize = 4 << 20;
 thread_local! {
     // Each copy of this code in a process has its own: memory for the next plan, from wherever the last one came.
     static SPARE: RefCell<Spare> = const {
-        RefCell::new(Spare { plans: Vec::new(), bufs: Vec::new(), recent: Vec::new() })
+        RefCell::new(Spare { plans: Vec::new(), bufs: Vec::new() })
     };
 }
 
 /// Takes a plan that is over: whole, if it may be needed again, or its memory. `failed`: it is not to be kept.
 #[inline]
 pub(super) fn recycle(plan: Box<Plan>, failed: bool) {
-    if plan.call.is_none() || failed {
+    if plan.recurs.is_none() || failed {
         return take_apart(plan);
     }
-    let last = with_spare(|spare| {
-        let last = (spare.recent.len() == RECENT).then(|| spare.recent.remove(0));
-        spare.recent.push(plan);
-        last
-    });
-    if let Some(last) = last.flatten() {
+    if let Some(last) = recent::put_back(plan) {
         take_apart(last);
     }
 }
@@ -630,7 +564,7 @@ fn take_apart(mut plan: Box<Plan>) {
     drop(plan.reduction.take());
     with_spare(|spare| {
         plan.steps.clear();
-        plan.call = None;
+        plan.recurs = None;
         plan.outcome = None;
         plan.boards.clear();
         plan.absent.clear();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::buffer::{Direction, OwnedBuf, UserBuf};
 use crate::coll::board::{Absent, Board};
-use crate::coll::plan;
+use crate::coll::recent::Recurring;
 use crate::datatype::{Datatype, Segment};
 use crate::group::Group;
 use crate::ids::{ContextId, Peer};
@@ -39,7 +39,7 @@ pub(super) struct Plan {
     /// The operation, for messages.
     pub(super) name: &'static str,
     /// The call that it is of, if that may come again.
-    pub(super) call: Option<plan::Call>,
+    pub(super) recurs: Option<Recurring>,
     /// Context, our rank and tag of its messages.
     pub(super) context: ContextId,
     pub(super) rank: i32,
@@ -66,7 +66,7 @@ impl Plan {
     pub(super) const fn empty() -> Self {
         Self {
             name: "",
-            call: None,
+            recurs: None,
             context: ContextId::WORLD,
             rank: 0,
             group: None,

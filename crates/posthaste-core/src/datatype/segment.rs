@@ -234,6 +234,23 @@ impl Segment {
         is_run.then(|| Self::contiguous(self.buf, self.total))
     }
 
+    /// Where it lies, if it is bytes in one run that nobody asks for types of, or such bytes are combined with what lies there.
+    pub(crate) fn place(&self) -> Option<(UserBuf, u64)> {
+        let is_one = match &self.elements {
+            Elements::Run => self.is_plain(),
+            Elements::Of(_) => false,
+            Elements::Combined(combination) => combination.is_in_place(),
+        };
+        is_one.then_some((self.buf, self.total))
+    }
+
+    /// Moves a segment that has a [`place`](Segment::place) to another one.
+    #[inline]
+    pub(crate) fn move_by(&mut self, moved: impl FnOnce(UserBuf) -> UserBuf) {
+        debug_assert!(self.place().is_some() && self.position == 0, "{self:?} moves");
+        self.buf = moved(self.buf);
+    }
+
     /// Whether it may take a fast path: bytes in memory of the processor, whose types nobody asks for.
     #[inline]
     pub fn is_plain(&self) -> bool {
