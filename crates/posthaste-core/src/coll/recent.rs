@@ -69,8 +69,8 @@ impl Call {
             return None;
         }
         let mut plan = with_recent(|recent| {
-            let serves = |plan: &Box<Plan>| plan.recurs.as_ref().is_some_and(|recurs| recurs.serves(self));
-            let at = recent.iter().rposition(serves)?;
+            let serves = |plan: &Plan| plan.recurs.as_ref().is_some_and(|recurs| recurs.serves(self));
+            let at = recent.iter().rposition(|plan| serves(plan))?;
             Some(recent.swap_remove(at))
         })??;
         plan.tag = Label::renumbered(plan.tag, team.next_number());
