@@ -165,7 +165,8 @@ fn mpich(project: &Project) -> Fallible<Mpi> {
         environment: library_path(&home.join("lib")),
         always: &[],
         bound: &["-bind-to", "core"],
-        unbound: &["-bind-to", "none"],
+        // What it does by itself. Said in words, it keeps this mpiexec from spawning: "duplicate setting: binding".
+        unbound: &[],
     })
 }
 

@@ -46,8 +46,8 @@ pub fn agent() -> i32 {
     match run_agent() {
         Ok(()) => 0,
         Err(refused) => {
-            // If nobody listens, nobody wants to know.
-            let _ = writeln!(io::stderr(), "{refused}");
+            // If nobody listens, nobody wants to know. At once, for others write there, too.
+            let _ = io::stderr().write_all(format!("{refused}\n").as_bytes());
             refused.code
         }
     }
