@@ -1,5 +1,5 @@
-//! How long a target that calls nothing delays its origins, by every way that leads to its memory. The part `delays` of
-//! `cargo xtask test`.
+//! How long a target that calls nothing delays its origins, by every way that leads to its memory, and what programs that compute
+//! beside ranks cost them. The part `delays` of `cargo xtask test`.
 //!
 //! What must stay true: the bound is the one of `docs/windows.md`; where no help is needed there is no thread that could give it.
 
@@ -22,6 +22,10 @@ const AT_ONCE: &str = "250";
 const TOO_LATE: &str = "kinds of accesses take longer than";
 /// In so many runs the same has to be late.
 const RUNS: usize = 10;
+
+/// So many times less messages go beside programs that compute on all CPUs: 2 to 4 by the share of the CPUs that ranks get, and what
+/// it takes that they are there at the same time.
+const BESIDE: &str = "10";
 
 /// A way to the memory of the target.
 struct Way {
@@ -102,6 +106,28 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             }
         });
     }
+}
+
+/// Two ranks that talk, beside as many programs that compute as there are CPUs.
+pub(crate) fn beside(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    let name = "delays: two ranks beside programs that compute";
+    let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
+    if cpus < 2 {
+        return tally.not_run(1, format!("{name}: there is one CPU"));
+    }
+    tally.test(name, || {
+        let program = ctests::helper(project, mpi, "delay", "beside")?;
+        let job = || mpi.mpiexec(2, false).arg(&program).args([&cpus.to_string(), BESIDE]).limit(60);
+        let mut outcome = job().run()?;
+        // Something else may have had the CPUs for a while.
+        for _ in 1..RUNS {
+            if outcome.ok() || !outcome.stderr.contains("times less beside others") {
+                break;
+            }
+            outcome = job().run()?;
+        }
+        if outcome.ok() { Ok(()) } else { Err(outcome.complaint()) }
+    });
 }
 
 /// The accesses that are late in a run, and its output; an error where it failed for another reason.

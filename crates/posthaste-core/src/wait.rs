@@ -1,8 +1,9 @@
 //! Waiting: the only room that blocks.
 //!
 //! While every rank has a CPU a waiter spins first; where CPUs are shared, or have just proved to be shared, it gives
-//! the CPU away at once. After a while without anything happening it sleeps until a peer rings the doorbell. MPI-5.0
-//! §3.7.3; seed 000 "MPI_Wait".
+//! the CPU away at once. After a while without anything happening it sleeps until a peer rings the doorbell. Who shares a CPU with
+//! a program that computes sleeps instead of giving it away: it would have it back after that program's whole turn, and who is woken
+//! has it at once. MPI-5.0 §3.7.3; seed 000 "MPI_Wait".
 //!
 //! A waiter is at home in the VCI of what it waits for. Whoever finds nothing to do there looks after the VCIs where nobody
 //! else does.
@@ -41,8 +42,12 @@ const OVERSUBSCRIBED_ROUNDS: u32 = 4;
 const WORD_LOOKS: u32 = 1000;
 /// A yield that takes longer than this let somebody else run.
 const LONG_YIELD: Duration = Duration::from_micros(4);
-/// Waits that go without spinning after the CPU has proved to be shared.
+/// One that takes longer than this let somebody run who computes: processes that wait for messages are faster.
+const TURN: Duration = Duration::from_micros(500);
+/// Waits that go without spinning after the CPU has proved to be shared, and waits that sleep without yielding after somebody has taken
+/// a whole turn.
 const REMEMBER: u32 = 64;
+const REMEMBER_TURN: u32 = 512;
 /// Rounds and looks of a fast path where other threads may want the VCI.
 const SHARED_ROUNDS: u32 = 256;
 const SHARED_LOOKS: u32 = 16;
@@ -58,6 +63,8 @@ pub struct Waiting {
     yielding: Duration,
     /// Waits to go without spinning: the CPU has proved to be shared.
     shared: AtomicU32,
+    /// Waits to go without yielding: somebody computes on the CPU.
+    taken: AtomicU32,
 }
 
 impl Waiting {
@@ -70,6 +77,7 @@ impl Waiting {
             spin,
             yielding,
             shared: AtomicU32::new(0),
+            taken: AtomicU32::new(0),
         }
     }
 
@@ -265,10 +273,19 @@ impl Waiting {
         if waited < self.spin && shared == 0 {
             return false;
         }
+        let taken = self.taken.load(Ordering::Relaxed);
+        if taken > 0 {
+            self.taken.store(taken - 1, Ordering::Relaxed);
+            return true;
+        }
         if waited < self.spin + self.yielding {
             machine::yield_now();
             self.runtime.enter(own[0]).engine.counts.add(Counter::Yields, 1);
-            if machine::now() - now > LONG_YIELD {
+            let gone = machine::now() - now;
+            if gone > TURN && !self.spin.is_zero() {
+                self.shared.store(0, Ordering::Relaxed);
+                self.taken.store(REMEMBER_TURN, Ordering::Relaxed);
+            } else if gone > LONG_YIELD {
                 self.shared.store(REMEMBER, Ordering::Relaxed);
             } else if shared > 0 {
                 self.shared.store(shared - 1, Ordering::Relaxed);
