@@ -44,10 +44,13 @@ const WORD_LOOKS: u32 = 1000;
 const LONG_YIELD: Duration = Duration::from_micros(4);
 /// One that takes longer than this let somebody run who computes: processes that wait for messages are faster.
 const TURN: Duration = Duration::from_micros(500);
-/// Waits that go without spinning after the CPU has proved to be shared, and waits that sleep without yielding after somebody has taken
-/// a whole turn.
+/// Waits that go without spinning after the CPU has proved to be shared.
 const REMEMBER: u32 = 64;
+/// How often waits sleep instead of yielding after somebody has taken a whole turn: where that was chance, they cost some
+/// microseconds each.
 const REMEMBER_TURN: u32 = 512;
+/// Who is told to yield for longer than by default stays awake beside anybody.
+const LONGEST_YIELDING: Duration = Duration::from_millis(1);
 /// Rounds and looks of a fast path where other threads may want the VCI.
 const SHARED_ROUNDS: u32 = 256;
 const SHARED_LOOKS: u32 = 16;
@@ -63,7 +66,7 @@ pub struct Waiting {
     yielding: Duration,
     /// Waits to go without spinning: the CPU has proved to be shared.
     shared: AtomicU32,
-    /// Waits to go without yielding: somebody computes on the CPU.
+    /// How often waits are to sleep instead of yielding: somebody computes on the CPU.
     taken: AtomicU32,
 }
 
@@ -280,9 +283,9 @@ impl Waiting {
         }
         if waited < self.spin + self.yielding {
             machine::yield_now();
-            self.runtime.enter(own[0]).engine.counts.add(Counter::Yields, 1);
             let gone = machine::now() - now;
-            if gone > TURN && !self.spin.is_zero() {
+            self.runtime.enter(own[0]).engine.counts.add(Counter::Yields, 1);
+            if gone > TURN && !self.spin.is_zero() && self.yielding <= LONGEST_YIELDING {
                 self.shared.store(0, Ordering::Relaxed);
                 self.taken.store(REMEMBER_TURN, Ordering::Relaxed);
             } else if gone > LONG_YIELD {

@@ -51,7 +51,7 @@ static double rate(double seconds)
 int main(int argc, char **argv)
 {
     static pid_t others[MOST_CPUS];
-    int cpus = atoi(argv[1]), fd = start_others(cpus > MOST_CPUS ? MOST_CPUS : cpus, others);
+    int given = atoi(argv[1]), cpus = given > MOST_CPUS ? MOST_CPUS : given, fd = start_others(cpus, others);
     check_start(&argc, &argv);
     double alone = rate(0.5);
     /* Those of one rank are enough. */

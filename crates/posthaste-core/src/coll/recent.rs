@@ -71,7 +71,7 @@ impl Call {
         let mut plan = with_recent(|recent| {
             let serves = |plan: &Plan| plan.recurs.as_ref().is_some_and(|recurs| recurs.serves(self));
             let at = recent.iter().rposition(|plan| serves(plan))?;
-            Some(recent.swap_remove(at))
+            Some(recent.remove(at))
         })??;
         plan.tag = Label::renumbered(plan.tag, team.next_number());
         if let Some(recurs) = &mut plan.recurs

@@ -110,8 +110,8 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_YIELD_US",
         default: "1000",
-        meaning: "time spent yielding before sleeping, in µs; none where every rank has a CPU and a program that \
-                  computes has taken its turn there",
+        meaning: "time spent yielding before sleeping, in µs; up to the default none where every rank has a CPU and \
+                  a program that computes has taken its turn there",
     },
     Tunable {
         name: "POSTHASTE_THREADED",
