@@ -21,8 +21,14 @@ pub struct Sink<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
+/// From so many bytes on C libraries copy by the processor's string instruction, some more, which takes up to eight times as long as
+/// loads and stores where another core has just written what is read.
+const LONG: usize = 2 << 10;
+/// From so many bytes on what is written is not read again soon: the C library's way goes past the caches.
+const VAST: usize = 32 << 20;
+
 /// Moves `n` bytes; the ranges may overlap. Short lengths, of which most messages are, take two loads and two
-/// stores instead of a call.
+/// stores instead of a call, long ones loads and stores of vectors.
 ///
 /// # Safety
 /// `from` is readable and `to` writable for `n` bytes.
@@ -48,20 +54,88 @@ pub unsafe fn move_bytes(from: *const u8, to: *mut u8, n: usize) {
             2..=3 => ends::<u16>(from, to, n),
             1 => to.write(from.read()),
             0 => {}
+            // Lines are moved upwards.
+            LONG..VAST if to.addr().wrapping_sub(from.addr()) >= n => move_lines(from, to, n),
             _ => std::ptr::copy(from, to, n),
         }
+    }
+}
+
+/// Moves `n` bytes upwards by loads and stores of vectors.
+///
+/// # Safety
+/// `from` is readable and `to` writable for `n` bytes, and `to` does not lie in the range behind `from`.
+#[inline(never)]
+unsafe fn move_lines(from: *const u8, to: *mut u8, n: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{
+            __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256, _mm256_storeu_si256,
+        };
+        #[target_feature(enable = "avx")]
+        unsafe fn wide(from: *const u8, to: *mut u8, n: usize) {
+            // SAFETY: as `each_line` says.
+            let line = |from: *const u8, to: *mut u8| unsafe {
+                let (from, to) = (from.cast::<__m256i>(), to.cast::<__m256i>());
+                let words = [0, 1].map(|word| _mm256_loadu_si256(from.add(word)));
+                (0..2).for_each(|word| _mm256_storeu_si256(to.add(word), words[word]));
+            };
+            // SAFETY: as the caller says.
+            unsafe { each_line(from, to, n, line) }
+        }
+        // SAFETY: as `each_line` says.
+        let line = |from: *const u8, to: *mut u8| unsafe {
+            let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
+            let words = [0, 1, 2, 3].map(|word| _mm_loadu_si128(from.add(word)));
+            (0..4).for_each(|word| _mm_storeu_si128(to.add(word), words[word]));
+        };
+        // SAFETY: as the caller says, and the processor has those instructions.
+        unsafe {
+            match std::arch::is_x86_feature_detected!("avx") {
+                true => wide(from, to, n),
+                false => each_line(from, to, n, line),
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: as the caller says.
+    unsafe {
+        std::ptr::copy(from, to, n)
+    }
+}
+
+/// Moves `n` bytes upwards, whole lines of the destination by `line`.
+///
+/// # Safety
+/// `from` is readable and `to` writable for `n` bytes, and `to` does not lie in the range behind `from`. `line` may move 64 bytes to a
+/// multiple of that.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn each_line(from: *const u8, to: *mut u8, n: usize, line: impl Fn(*const u8, *mut u8)) {
+    const LINE: usize = 64;
+    let head = to.align_offset(LINE).min(n);
+    let done = head + (n - head) / LINE * LINE;
+    // SAFETY: head, whole lines and tail lie in the ranges, one behind the other, and `to + head` is aligned.
+    unsafe {
+        std::ptr::copy(from, to, head);
+        let mut at = head;
+        while at < done {
+            line(from.add(at), to.add(at));
+            at += LINE;
+        }
+        std::ptr::copy(from.add(done), to.add(done), n - done);
     }
 }
 
 /// How bytes are copied into and out of memory that another core reads or has written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Store {
-    /// As the C library copies.
+    /// By loads and stores of vectors.
     Plain,
-    /// Into it past the caches (non-temporal stores), out of it as the C library copies.
+    /// Into it past the caches (non-temporal stores), out of it as plain ones.
     Streaming,
     /// By the processor's string instruction (`rep movsb`), which may fetch and own lines in another way than loads and
-    /// stores do; C libraries use it on some processors only.
+    /// stores do.
     String,
 }
 
@@ -141,22 +215,15 @@ unsafe fn stream_bytes(from: *const u8, to: *mut u8, n: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
-        const LINE: usize = 64;
-        let head = to.align_offset(LINE).min(n);
-        let lines = (n - head) / LINE;
-        // SAFETY: head, whole lines and tail lie in the ranges, one behind the other, and `to + head` is aligned.
+        // SAFETY: as `each_line` says.
+        let line = |from: *const u8, to: *mut u8| unsafe {
+            let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
+            let words = [0, 1, 2, 3].map(|word| _mm_loadu_si128(from.add(word)));
+            (0..4).for_each(|word| _mm_stream_si128(to.add(word), words[word]));
+        };
+        // SAFETY: as the caller says.
         unsafe {
-            move_bytes(from, to, head);
-            for line in 0..lines {
-                let at = head + line * LINE;
-                let (from, to) = (from.add(at).cast::<__m128i>(), to.add(at).cast::<__m128i>());
-                let words = [0, 1, 2, 3].map(|word| _mm_loadu_si128(from.add(word)));
-                for (word, value) in words.into_iter().enumerate() {
-                    _mm_stream_si128(to.add(word), value);
-                }
-            }
-            let done = head + lines * LINE;
-            move_bytes(from.add(done), to.add(done), n - done);
+            each_line(from, to, n, line);
             // Such stores are ordered by nothing else, not even by a release.
             _mm_sfence();
         }
@@ -310,6 +377,22 @@ mod tests {
             unsafe { move_bytes(from.as_ptr(), to.as_mut_ptr(), n) };
             assert_eq!(to[..n], from[..n]);
             assert!(to[n..].iter().all(|byte| *byte == 0));
+        }
+    }
+
+    #[test]
+    fn long_ranges_that_overlap_are_moved_as_if_they_did_not() {
+        for n in [LONG, LONG + 1, LONG + 63, 3 * LONG + 17] {
+            for (a, b) in [(0, 1), (1, 0), (100, 3), (3, 100), (64, 0), (0, 64), (5, n), (n + 9, 4), (70, 70)]
+            {
+                let mut bytes: Vec<u8> = (0..2 * n + 100).map(|at| (at % 251) as u8).collect();
+                let mut expected = bytes.clone();
+                expected.copy_within(a..a + n, b);
+                let base = bytes.as_mut_ptr();
+                // SAFETY: both ranges lie in the vector.
+                unsafe { move_bytes(base.add(a), base.add(b), n) };
+                assert!(bytes == expected, "{n} bytes from {a} to {b}");
+            }
         }
     }
 

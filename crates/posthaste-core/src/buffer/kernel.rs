@@ -9,9 +9,8 @@
 
 use super::UserBuf;
 use super::vector::{Permutation, move_runs};
-use posthaste_os::mem::{Sink, Source};
+use posthaste_os::mem::{self, Sink, Source};
 use std::marker::PhantomData;
-use std::ptr;
 
 /// One run of an irregular list: where it lies relative to the list, how long it is, and how many packed bytes
 /// come before it.
@@ -98,7 +97,7 @@ impl Direction for Pack {
     #[inline(always)]
     unsafe fn bytes(user: *mut u8, packed: *mut u8, len: usize) {
         // SAFETY: handed on to the caller.
-        unsafe { ptr::copy(user, packed, len) };
+        unsafe { mem::move_bytes(user, packed, len) };
     }
 }
 
@@ -124,7 +123,7 @@ impl Direction for Unpack {
     #[inline(always)]
     unsafe fn bytes(user: *mut u8, packed: *mut u8, len: usize) {
         // SAFETY: handed on to the caller.
-        unsafe { ptr::copy(packed, user, len) };
+        unsafe { mem::move_bytes(packed, user, len) };
     }
 }
 

@@ -44,9 +44,9 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_COPY_STORE",
         default: "auto",
         meaning: "how bytes are copied into and out of bounce buffers: `auto`, as was found out for this \
-                  processor; `plain`, as the C library copies; `streaming`, into them with stores that go past \
-                  the caches; `string`, by the processor's string instruction. Other processors than x86-64 \
-                  have neither and copy as `plain`",
+                  processor; `plain`, by loads and stores of vectors; `streaming`, into them with stores that go \
+                  past the caches; `string`, by the processor's string instruction. Other processors than x86-64 \
+                  have `plain` alone",
     },
     Tunable {
         name: "POSTHASTE_STREAM_CHUNK",
