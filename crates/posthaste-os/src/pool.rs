@@ -14,11 +14,18 @@
 //!   One that needs more room begins only behind messages that are certain to be drained ([`Filler::is_certain`]): else it
 //!   could wait for room that only its own receive brings;
 //! * the receiver gives a borrowed buffer back when it has drained the whole message, and wakes those that have found none free.
+//!
+//! Part: `choice`, by which kind of copy a pair's own buffer is filled.
+
+mod choice;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use crate::mem::{Sink, Source};
+pub(crate) use self::choice::Talk;
+use self::choice::{Chooser, Heeding};
+use crate::machine;
+use crate::mem::{Sink, Source, Store};
 use crate::memory::{BufferMemory, Node};
 
 /// The sender's end of a bounce buffer.
@@ -30,6 +37,7 @@ pub struct Filler {
     drained_seen: u64,
     /// Behind this, every message is certain to be drained.
     uncertain_until: u64,
+    heeding: Heeding,
     to: usize,
     index: usize,
 }
@@ -48,6 +56,8 @@ pub struct Buffer {
     beyond: BTreeMap<u64, u64>,
     /// Freed space has been published since [`Buffer::has_published`] was last asked.
     has_published: bool,
+    /// Finds out how the buffer is filled best.
+    chooser: Option<Chooser>,
     to: usize,
     index: usize,
 }
@@ -118,7 +128,16 @@ pub fn claim_own(node: &Node, to: usize, bytes: usize) -> Option<Filler> {
 impl Filler {
     fn new(memory: BufferMemory, size: usize, to: usize, index: usize) -> Self {
         let at = memory.drained().load(Ordering::Relaxed);
-        Self { memory, size, at, drained_seen: at, uncertain_until: at, to, index }
+        Self {
+            memory,
+            size,
+            at,
+            drained_seen: at,
+            uncertain_until: at,
+            heeding: Heeding::default(),
+            to,
+            index,
+        }
     }
 
     /// Number of the buffer, for the packet that announces it to the receiver.
@@ -139,6 +158,15 @@ impl Filler {
     /// Where the next message would begin.
     pub fn position(&self) -> u64 {
         self.at
+    }
+
+    /// How the next message is to be copied in: as the receiver has found out to be best, else as usual.
+    #[inline]
+    pub fn store(&mut self, usual: Store) -> Store {
+        match self.memory.talk() {
+            Some(talk) => self.heeding.store(&talk, self.at, usual),
+            None => usual,
+        }
     }
 
     /// Gives a buffer back through which nothing was sent. Whether senders are to be woken for it.
@@ -201,7 +229,12 @@ impl Filler {
         let offset = (self.at % self.size as u64) as usize;
         let len = most.min(self.room() as usize).min(self.size - offset);
         // SAFETY: `offset + len ≤ size`, inside the buffer; these bytes are ours until `filled` says otherwise.
-        let written = fill(unsafe { self.memory.sink(offset, len) }).min(len);
+        let sink = unsafe { self.memory.sink(offset, len) };
+        let began = if self.heeding.is_timing() { Some(machine::now()) } else { None };
+        let written = fill(sink).min(len);
+        if let (Some(began), Some(talk)) = (began, self.memory.talk()) {
+            self.heeding.took(&talk, machine::now().saturating_sub(began), written as u64);
+        }
         self.at += written as u64;
         // SYNC: pairs with the Acquire load in `Buffer::drain`.
         self.memory.filled().store(self.at, Ordering::Release);
@@ -243,7 +276,16 @@ impl Buffer {
         };
         let passed = memory.drained().load(Ordering::Relaxed);
         let beyond = BTreeMap::new();
-        Some(Self { memory, size, passed, published: passed, beyond, has_published: false, to, index })
+        let (published, has_published, chooser) = (passed, false, None);
+        Some(Self { memory, size, passed, published, beyond, has_published, chooser, to, index })
+    }
+
+    /// Finds out by which kind of copy the buffer is filled best, if it is one of a pair's own; so far by this one.
+    #[must_use]
+    pub fn choosing(self, usual: Store) -> Self {
+        let chooser =
+            self.memory.talk().filter(|_| cfg!(target_arch = "x86_64")).map(|_| Chooser::new(usual));
+        Self { chooser, ..self }
     }
 
     /// Number of the buffer.
@@ -273,6 +315,12 @@ impl Buffer {
         if !(1..=self.size as u64).contains(&there) {
             cursor.known = cursor.at;
             return None;
+        }
+        if let Some(chooser) = &mut self.chooser
+            && chooser.is_timing()
+            && cursor.at == cursor.start
+        {
+            chooser.begins(machine::now());
         }
         let offset = (cursor.at % self.size as u64) as usize;
         let len = most.min(there as usize).min(self.size - offset);
@@ -335,9 +383,12 @@ impl Buffer {
         std::mem::take(&mut self.has_published)
     }
 
-    /// A message is over; the buffer persists.
-    pub fn finish(&mut self) {
+    /// A message has been copied out up to here, which was its end; the buffer persists.
+    pub fn finish(&mut self, cursor: &Cursor) {
         self.publish();
+        if let (Some(chooser), Some(talk)) = (&mut self.chooser, self.memory.talk()) {
+            chooser.ended(&talk, cursor.start, cursor.drained(), machine::now);
+        }
     }
 
     /// A message is over; a borrowed buffer is free for the next sender then. One of a pair's own stays with its sender. Whether
@@ -417,7 +468,7 @@ mod tests {
                 assert!(!filler.is_certain());
                 let got = drain(&mut buffer, starts[message], len as u64);
                 assert_eq!(got, pattern(message as u8, len));
-                buffer.finish();
+                buffer.finish(&Cursor::new(0, 0));
             }
             assert!(buffer.beyond.is_empty() && filler.is_certain() && filler.is_drained());
         }
@@ -444,7 +495,7 @@ mod tests {
                 "order {order}"
             );
             all.into_iter().for_each(|at| drop(drain(&mut buffer, start + 10 * at, 10)));
-            buffer.finish();
+            buffer.finish(&Cursor::new(0, 0));
             assert!(filler.is_drained() && buffer.beyond.is_empty(), "order {order}");
         }
     }

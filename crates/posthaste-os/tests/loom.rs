@@ -215,7 +215,7 @@ fn persistent(drained: bool) {
         for message in 0..2 {
             let got = drain_all(&mut buffer, u64::from(message) * 3, 3, 3);
             assert_eq!(got, (0..3).map(|at| byte(message, at)).collect::<Vec<_>>());
-            buffer.finish();
+            buffer.finish(&pool::Cursor::new(0, 0));
         }
         sender.join().unwrap();
     });
@@ -250,7 +250,7 @@ fn messages_are_copied_out_in_any_order() {
             let (mut cursor, mut got) = (pool::Cursor::new(u64::from(message) * 2, 2), Vec::new());
             assert_eq!(buffer.drain(&mut cursor, 2, |source| got.extend(source.to_vec())), Some(2));
             assert_eq!(got, (0..2).map(|at| byte(message, at)).collect::<Vec<_>>());
-            buffer.finish();
+            buffer.finish(&pool::Cursor::new(0, 0));
         }
         assert_eq!(drain_all(&mut buffer, 4, 3, 3), (0..3).map(|at| byte(2, at)).collect::<Vec<_>>());
         sender.join().unwrap();

@@ -103,6 +103,8 @@ pub struct Shm {
     oversubscribed: bool,
     /// How long messages are copied.
     copying: Copying,
+    /// It finds out how messages are copied best through buffers of a pair's own.
+    chooses: bool,
     chunk: usize,
     packet: usize,
     /// Longest eager message, by receiver.
@@ -261,6 +263,7 @@ impl Shm {
             broken: vec![false; ranks],
             oversubscribed,
             copying,
+            chooses: config.copy_store.is_none() && !oversubscribed,
             // Two chunks are copied in at once (`send_buffered`), so they have to fit.
             chunk: config.stream_chunk.min(pool::bytes(node) / 2),
             packet,

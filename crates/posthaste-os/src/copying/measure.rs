@@ -61,7 +61,7 @@ impl Ends {
             }
         }
         self.received += to.len() as u64;
-        self.buffer.finish();
+        self.buffer.finish(&cursor);
         true
     }
 }

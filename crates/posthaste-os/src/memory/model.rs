@@ -21,6 +21,7 @@ pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
 
 use crate::mem::{Sink, Source};
 use crate::node::{ACTIVE_WORDS, End};
+use crate::pool::Talk;
 use crate::ring::{CELL, HEADER, cells_for};
 
 /// Sizes of a model.
@@ -301,6 +302,11 @@ impl BufferMemory {
 
     pub(crate) fn drained(&self) -> &AtomicU64 {
         &self.buffer().drained
+    }
+
+    /// There are no own buffers in the model.
+    pub(crate) fn talk(&self) -> Option<Talk<'_>> {
+        None
     }
 
     /// # Safety

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::mem::{Sink, Source};
 pub(crate) use crate::node::Node;
 use crate::node::{BUFFER_CONTROL, OWN_BUFFER_CONTROL, OwnBuffer};
+use crate::pool::Talk;
 use crate::ring::{CELL, HEADER};
 
 const MEMBARRIER_GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
@@ -118,10 +119,10 @@ pub(crate) struct BufferMemory {
     data: *mut u8,
     node: Node,
     /// What keeps a buffer of its own pair mapped.
-    _own: Option<Arc<OwnBuffer>>,
+    own: Option<Arc<OwnBuffer>>,
 }
 
-// SAFETY: as for `RingMemory`; the memory of an own buffer is kept mapped by `_own`.
+// SAFETY: as for `RingMemory`; the memory of an own buffer is kept mapped by `own`.
 unsafe impl Send for BufferMemory {}
 
 impl BufferMemory {
@@ -143,13 +144,22 @@ impl BufferMemory {
     unsafe fn at(node: &Node, base: *mut u8, data: usize, own: Option<Arc<OwnBuffer>>) -> Self {
         // SAFETY: as the caller says.
         let (drained, data) = unsafe { (base.add(64).cast(), base.add(data)) };
-        Self { filled: base.cast(), drained, data, node: node.clone(), _own: own }
+        Self { filled: base.cast(), drained, data, node: node.clone(), own }
     }
 
     /// Bytes of an own buffer that are used, as its sender says; 0 before it has.
     pub(crate) fn own_size(&self) -> Option<&AtomicU64> {
-        // SAFETY: the third line of the control page, mapped by `_own`, only reached as an atomic.
-        self._own.as_ref().map(|own| unsafe { &*own.base().add(128).cast() })
+        // SAFETY: the third line of the control page, mapped by `own`, only reached as an atomic.
+        self.own.as_ref().map(|own| unsafe { &*own.base().add(128).cast() })
+    }
+
+    /// By which both ends of an own buffer say how it is filled.
+    #[inline]
+    pub(crate) fn talk(&self) -> Option<Talk<'_>> {
+        let own = self.own.as_ref()?;
+        // SAFETY: the fourth and fifth line of the control page, mapped by `own`, only reached as atomics.
+        let word = |at: usize| unsafe { &*own.base().add(at).cast::<AtomicU64>() };
+        Some(Talk { ask: word(192), heeded: word(256), since: word(264), fill: word(272) })
     }
 
     /// Gets the pages of so many bytes of the data at once, where the system can: no page faults on the message path.

@@ -41,13 +41,13 @@ impl Shm {
     pub(super) fn filling_of(
         &self,
         to: usize,
-        filler: Filler,
+        mut filler: Filler,
         persistent: bool,
         segment: Segment,
         sender: RequestId,
         granted: bool,
     ) -> Filling {
-        let store = self.copying.store_of(filler.is_own());
+        let store = filler.store(self.copying.store_of(filler.is_own()));
         Filling { to, filler: Some(filler), persistent, segment, piece: self.chunk, store, granted, sender }
     }
 
@@ -104,7 +104,7 @@ impl Shm {
             return false;
         }
         let Persistent::Idle(filler) = &mut self.persistent[to] else { return false };
-        let store = self.copying.store_of(filler.is_own());
+        let store = filler.store(self.copying.store_of(filler.is_own()));
         while segment.remaining() > 0
             && filler.fill(usize::MAX, |sink| segment.pack_with(sink, store)).is_some()
         {}
@@ -183,7 +183,7 @@ impl Shm {
         }
         let wanted = is_borrowed && buffer.give_back();
         if !is_borrowed {
-            buffer.finish();
+            buffer.finish(&cursor);
         }
         self.doorbell.ring_for_room(from);
         self.call_if(wanted);
@@ -220,7 +220,11 @@ impl Shm {
             return Some((Some(borrowed), cursor));
         }
         if self.incoming[from].as_ref().is_none_or(|buffer| buffer.index() != index) {
-            self.incoming[from] = Some(Buffer::open(&self.node, self.me, index)?);
+            let buffer = Buffer::open(&self.node, self.me, index)?;
+            self.incoming[from] = Some(match self.chooses {
+                true => buffer.choosing(self.copying.own_store),
+                false => buffer,
+            });
         }
         Some((None, cursor))
     }

@@ -68,10 +68,10 @@ impl Shm {
             draining.borrowed = borrowed;
             return None;
         }
-        let Draining { receiver, .. } = self.draining.remove(at);
+        let Draining { receiver, cursor, .. } = self.draining.remove(at);
         let wanted = is_borrowed && buffer.give_back();
         if !is_borrowed {
-            buffer.finish();
+            buffer.finish(&cursor);
         }
         self.doorbell.ring_for_room(from);
         self.call_if(wanted);
