@@ -15,8 +15,8 @@ use crate::pool::{self, Buffer, Cursor, Filler};
 
 /// Bytes of the first piece of a message; pieces grow to four times that, as those of messages do.
 const PIECE: usize = 8 << 10;
-/// Rounds with one buffer, in each of which a message comes by every place in it; the first few only warm up.
-const ROUNDS: usize = 5;
+/// Rounds with one buffer, in each of which a message comes by every place in it; the first two only warm up.
+const ROUNDS: usize = 9;
 const WARM_UP: usize = 2;
 /// Bytes of the memory of a side, which messages leave or enter in turns: more than the first caches hold, as programs' data are. The
 /// string instruction is as fast as others between places that are at hand, and up to eight times as slow between others.
@@ -82,7 +82,7 @@ fn ends(large_bytes: usize) -> Option<[Vec<Ends>; 2]> {
     let node = Node::create(2).ok()?.with_own_buffers(large_bytes, 2 * large);
     let mut sides = [Vec::new(), Vec::new()];
     for (large, store) in KINDS {
-        let messages = if large { [64, 16] } else { [16, 4] };
+        let messages = if large { [32, 8] } else { [16, 4] };
         let claim =
             |to| if large { pool::claim_own(&node, to, large_bytes) } else { pool::claim(&node, to, 0) };
         let fillers = [claim(1)?, claim(0)?];
@@ -183,7 +183,7 @@ pub(super) fn judge(times: &[[Times; 2]], large_bytes: usize) -> Result<Measured
     if times.len() != KINDS.len() {
         return Err("times are missing".to_owned());
     }
-    if times.iter().flatten().any(|[best, second]| *second > best + best / 5 + 50) {
+    if times.iter().flatten().any(|[best, second]| *second > best + best / 4 + 50) {
         return Err("other programs took the CPUs meanwhile".to_owned());
     }
     let best = |at: usize| times[at].map(|[best, _]| best);
