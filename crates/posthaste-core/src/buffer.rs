@@ -318,7 +318,7 @@ impl UserBuf {
     #[inline]
     pub(crate) fn copy_from(self, from: Self, len: usize) {
         // SAFETY: both sides by the promise of `Base::new`.
-        unsafe { mem::move_bytes(from.0, self.0, len) };
+        unsafe { mem::copy_bytes(from.0, self.0, len) };
     }
 }
 

@@ -179,8 +179,12 @@ pub(super) fn bcast(n: u32, bytes: u64, oversubscribed: bool) -> Bcast {
     }
 }
 
-/// The way of a reduction of so many bytes.
+/// The way of a reduction of so many bytes. Between two with a CPU each the root combines what arrives while the rest is on its way:
+/// to share that out takes a second message.
 pub(super) fn reduce(n: u32, bytes: u64, cpus: Cpus) -> Reduce {
+    if n == 2 && cpus == Cpus::Own {
+        return Reduce::Tree(RADIX);
+    }
     match owners(n, bytes, cpus, OWNED_FOR_ROOT) {
         Some(owners) => Reduce::Blocks(owners),
         None => Reduce::Tree(radix(cpus != Cpus::Own)),
@@ -296,6 +300,7 @@ mod tests {
         assert_eq!(bcast(2, 1 << 20, false), Bcast::Tree(4));
         assert_eq!(bcast(3, 1 << 20, false), Bcast::Blocks);
         assert_eq!(reduce(4, 8, Cpus::Own), Reduce::Tree(4));
+        assert_eq!(reduce(2, 1 << 20, Cpus::Own), Reduce::Tree(4));
         assert_eq!(reduce(4, 1 << 20, Cpus::Own), Reduce::Blocks(4));
         assert_eq!(allgather(16, 8, false), Allgather::Dissemination);
         assert_eq!(allgather(16, 8 << 10, false), Allgather::Direct);

@@ -271,7 +271,7 @@ mod tests {
         for _ in 0..20_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             pair.words[(state >> 33) as usize % 4].store(state, Ordering::Relaxed);
-            pair.message(4 << 10 << (state >> 40) % 12, |_| [state >> 50, state >> 54]);
+            pair.message((4 << 10) << ((state >> 40) % 12), |_| [state >> 50, state >> 54]);
         }
     }
 }
