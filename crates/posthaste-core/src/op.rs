@@ -10,8 +10,8 @@
 mod inside;
 
 use crate::buffer::{
-    Base, Element, Equivalence, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_packed,
-    combine_slices,
+    Base, Element, Equivalence, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_beside,
+    combine_packed, combine_slices,
 };
 use crate::datatype::{Builtin, Class, Combination, Datatype, Kind, Segment};
 use crate::error::{Error, ErrorClass, Result};
@@ -171,6 +171,8 @@ enum Input<'a> {
     Array(UserBuf),
     /// A packed stream.
     Packed(Source<'a>),
+    /// The same, while right operands lie here and not where the results go.
+    Beside(Source<'a>, UserBuf),
 }
 
 impl From<Predefined> for Op {
@@ -366,8 +368,9 @@ impl Op {
         let op = self.predefined().filter(|op| !op.classes().is_empty())?;
         let builtin = datatype.stands_for().filter(|builtin| builtin.size as i64 == builtin.extent)?;
         self.check(datatype).ok()?;
-        Combination::new(datatype, move |input, inout, count| {
-            by_kind(op, builtin, Input::Packed(input), inout, count);
+        Combination::new(datatype, move |input, right, result, count| {
+            let input = if right == result { Input::Packed(input) } else { Input::Beside(input, right) };
+            by_kind(op, builtin, input, result, count);
         })
     }
 
@@ -489,6 +492,7 @@ fn each<T: Element>(input: Input<'_>, inout: UserBuf, count: u64, f: impl Fn(T, 
         Input::Packed(input) => {
             combine_packed(input, inout, count, f);
         }
+        Input::Beside(input, right) => combine_beside(input, right, inout, count, f),
     }
 }
 

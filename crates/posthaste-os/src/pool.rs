@@ -230,7 +230,7 @@ impl Filler {
         let len = most.min(self.room() as usize).min(self.size - offset);
         // SAFETY: `offset + len ≤ size`, inside the buffer; these bytes are ours until `filled` says otherwise.
         let sink = unsafe { self.memory.sink(offset, len) };
-        let began = if self.heeding.is_timing() { Some(machine::now()) } else { None };
+        let began = if self.heeding.is_timing(len as u64) { Some(machine::now()) } else { None };
         let written = fill(sink).min(len);
         if let (Some(began), Some(talk)) = (began, self.memory.talk()) {
             self.heeding.took(&talk, machine::now().saturating_sub(began), written as u64);
@@ -317,7 +317,7 @@ impl Buffer {
             return None;
         }
         if let Some(chooser) = &mut self.chooser
-            && chooser.is_timing()
+            && chooser.is_timing(most as u64)
             && cursor.at == cursor.start
         {
             chooser.begins(machine::now());

@@ -99,6 +99,22 @@ pub(crate) fn combine_packed<T: Element>(
     count
 }
 
+/// As [`combine_packed`], `result = f(input, right)` with right operands that lie elsewhere than the results.
+#[inline]
+pub(crate) fn combine_beside<T: Element>(
+    input: Source<'_>,
+    right: UserBuf,
+    result: UserBuf,
+    count: u64,
+    f: impl Fn(T, T) -> T,
+) {
+    let count = (count as usize).min(input.len() / T::EXTENT);
+    for at in (0..count).map(|i| i * T::EXTENT) {
+        // SAFETY: `count` elements lie within the source; the other sides by the promise of `Base::new`.
+        unsafe { f(T::load(input.as_ptr().add(at)), T::load(right.0.add(at))).store(result.0.add(at)) };
+    }
+}
+
 /// Shows `count` neighbours of input and inout, which do not overlap, to a function of slices. The caller has compared `T` with
 /// the datatype of the operands.
 ///

@@ -181,8 +181,9 @@ fn reach(plan: &Plan, buffers: &Buffers) -> Option<[usize; Call::BUFFERS]> {
     for step in &plan.steps {
         match step {
             Step::Send { segment, .. } | Step::Receive { segment, .. } => {
-                let (place, len) = segment.place()?;
-                name(place, len as usize)?;
+                for (place, len) in [segment.place()?].into_iter().chain(segment.right()) {
+                    name(place, len as usize)?;
+                }
             }
             Step::Copy { from, to } => {
                 for (place, len) in [from.place()?, to.place()?] {

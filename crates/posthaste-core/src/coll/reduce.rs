@@ -224,28 +224,35 @@ pub(super) fn by_tree(draft: &mut Draft<'_>, own: Operand<'_>, result: UserBuf, 
         }
         return;
     };
-    // The operand of the last child arrives where everything is combined.
-    let straight = parent.is_none() && result.buf != own.buf;
-    let on_arrival = draft.combines_on_arrival(own.count);
-    let slots = if on_arrival { 0 } else { others.len() as u64 };
-    let temporaries = draft.temporary(slots + u64::from(!straight), own.count, own.datatype);
-    let sum = if straight { result } else { temporaries.get(slots) };
-    let mut terms = Vec::with_capacity(others.len() + 1);
-    terms.push(own.buf);
-    if on_arrival {
-        draft.receive((last + root) % n, sum.all());
+    if draft.combines_on_arrival(own.count) {
+        let sum = match parent {
+            Some(_) => draft.temporary(1, own.count, own.datatype).get(0),
+            None => result,
+        };
+        draft.receive_combining((last + root) % n, own, sum);
         for (child, _) in others.iter().rev() {
             draft.turn();
             draft.receive_combining((child + root) % n, sum, sum);
         }
-    } else {
-        for ((child, _), slot) in others.iter().zip(0..) {
-            let into = temporaries.get(slot);
-            draft.receive((child + root) % n, into.all());
-            terms.push(into.buf);
+        draft.fence();
+        if let Some(parent) = parent {
+            draft.send(parent, sum.all());
         }
-        draft.receive((last + root) % n, sum.all());
+        return;
     }
+    // The operand of the last child arrives where everything is combined.
+    let straight = parent.is_none() && result.buf != own.buf;
+    let slots = others.len() as u64;
+    let temporaries = draft.temporary(slots + u64::from(!straight), own.count, own.datatype);
+    let sum = if straight { result } else { temporaries.get(slots) };
+    let mut terms = Vec::with_capacity(others.len() + 1);
+    terms.push(own.buf);
+    for ((child, _), slot) in others.iter().zip(0..) {
+        let into = temporaries.get(slot);
+        draft.receive((child + root) % n, into.all());
+        terms.push(into.buf);
+    }
+    draft.receive((last + root) % n, sum.all());
     draft.fence();
     draft.fold(&terms, sum.buf, own.count);
     match parent {

@@ -808,7 +808,7 @@ impl Place {
             return;
         };
         engine.counts.add(Counter::CollectiveDelivered, status.bytes);
-        if !segment.is_combined_in_place() || aside.is_some() {
+        if !segment.is_combined() || aside.is_some() {
             engine.counts.add(Counter::CollectiveCopied, status.bytes);
         }
         if status.error.is_none() && status.bytes == segment.len() {

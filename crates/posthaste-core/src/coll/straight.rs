@@ -66,7 +66,7 @@ impl Straight {
                 });
                 match taken {
                     ControlFlow::Break(Some(len)) => {
-                        let is_copied = !segment.is_combined_in_place();
+                        let is_copied = !segment.is_combined();
                         engine.counts.add(Counter::CollectiveDelivered, len);
                         engine.counts.add(Counter::CollectiveCopied, if is_copied { len } else { 0 });
                     }

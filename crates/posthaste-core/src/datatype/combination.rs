@@ -5,22 +5,22 @@
 //! element waits here for the rest of it.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use posthaste_os::mem::Source;
 
 use super::Datatype;
 use crate::buffer::UserBuf;
 
-/// Combines so many packed elements with those in user memory, which are the right operands.
-type Combine = dyn Fn(Source<'_>, UserBuf, u64) + Send + Sync;
+/// Combines so many packed elements with the right operands at the first place in user memory; the results go to the second one.
+type Combine = dyn Fn(Source<'_>, UserBuf, UserBuf, u64) + Send + Sync;
 
 /// How elements are combined. It serves one message at a time.
 pub(crate) struct Combination {
     datatype: Datatype,
     /// An element has two to this power bytes.
     power: u32,
-    combine: Box<Combine>,
+    combine: Arc<Combine>,
     /// Where the right operands lie, if not where the results go.
     right: Option<UserBuf>,
     /// What has come of the element in the middle of which the last piece ended.
@@ -34,25 +34,38 @@ impl Combination {
     /// Elements without gaps that are combined so; `None` if the type is not like that, or its size no power of two.
     pub(crate) fn new(
         datatype: &Datatype,
-        combine: impl Fn(Source<'_>, UserBuf, u64) + Send + Sync + 'static,
+        combine: impl Fn(Source<'_>, UserBuf, UserBuf, u64) + Send + Sync + 'static,
     ) -> Option<Self> {
         let size = datatype.size();
         let is_dense = size <= Self::LONGEST as u64 && size as i64 == datatype.extent();
         let begun = Mutex::new([0; Self::LONGEST]);
-        let (datatype, combine) = (datatype.clone(), Box::new(combine));
+        let (datatype, combine) = (datatype.clone(), Arc::new(combine));
         let of = |power| Self { datatype, power, combine, right: None, begun };
         (is_dense && size.is_power_of_two()).then(|| of(size.trailing_zeros()))
     }
 
-    /// The same with right operands that lie elsewhere, which are moved to where the results go a few at a time.
+    /// The same with right operands that lie elsewhere than where the results go.
     #[must_use]
     pub(crate) fn with_right(self, right: UserBuf) -> Self {
         Self { right: Some(right), ..self }
     }
 
-    /// Whether right operands lie where the results go, so that nothing is moved.
-    pub(super) fn is_in_place(&self) -> bool {
-        self.right.is_none()
+    /// Where right operands lie, if elsewhere than where the results go.
+    pub(super) fn right(&self) -> Option<UserBuf> {
+        self.right
+    }
+
+    /// Says that right operands lie elsewhere. Whoever has the old one under way keeps it.
+    pub(super) fn move_right(this: &mut Arc<Self>, right: UserBuf) {
+        match Arc::get_mut(this) {
+            Some(combination) => combination.right = Some(right),
+            None => {
+                let (datatype, power, combine) =
+                    (this.datatype.clone(), this.power, Arc::clone(&this.combine));
+                let begun = Mutex::new([0; Self::LONGEST]);
+                *this = Arc::new(Self { datatype, power, combine, right: Some(right), begun });
+            }
+        }
     }
 
     /// The type of the elements.
@@ -91,19 +104,9 @@ impl Combination {
     }
 
     /// Combines whole elements with those of the array at `at` from this position on.
-    fn combine(&self, at: UserBuf, position: u64, mut elements: Source<'_>) {
-        /// Bytes of right operands that are moved before they are combined, and are in the cache then.
-        const PORTION: usize = 16 << 10;
-        let mut by = position as isize;
-        while !elements.is_empty() {
-            let portion = if self.right.is_some() { PORTION } else { usize::MAX };
-            let (now, rest) = elements.split_at(portion.min(elements.len()));
-            if let Some(right) = self.right {
-                at.offset(by).copy_from(right.offset(by), now.len());
-            }
-            (self.combine)(now, at.offset(by), now.len() as u64 >> self.power);
-            (elements, by) = (rest, by.wrapping_add(now.len() as isize));
-        }
+    fn combine(&self, at: UserBuf, position: u64, elements: Source<'_>) {
+        let [right, result] = [self.right.unwrap_or(at), at].map(|array| array.offset(position as isize));
+        (self.combine)(elements, right, result, elements.len() as u64 >> self.power);
     }
 }
 

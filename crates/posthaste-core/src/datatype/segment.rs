@@ -211,11 +211,6 @@ impl Segment {
         self.meaning == Meaning::Combined
     }
 
-    /// The same, and nothing is copied for it.
-    pub(crate) fn is_combined_in_place(&self) -> bool {
-        matches!(&self.elements, Elements::Combined(combination) if combination.is_in_place())
-    }
-
     /// The memory of elements that are combined, as elements that are written.
     pub(crate) fn overwritten(&self) -> Self {
         match &self.elements {
@@ -234,21 +229,39 @@ impl Segment {
         is_run.then(|| Self::contiguous(self.buf, self.total))
     }
 
-    /// Where it lies, if it is bytes in one run that nobody asks for types of, or such bytes are combined with what lies there.
+    /// Where it lies, if it is bytes in one run that nobody asks for types of, or such bytes are combined where they arrive.
     pub(crate) fn place(&self) -> Option<(UserBuf, u64)> {
         let is_one = match &self.elements {
             Elements::Run => self.is_plain(),
             Elements::Of(_) => false,
-            Elements::Combined(combination) => combination.is_in_place(),
+            Elements::Combined(_) => true,
         };
         is_one.then_some((self.buf, self.total))
     }
 
-    /// Moves a segment that has a [`place`](Segment::place) to another one.
+    /// Where the right operands of what is combined lie, if elsewhere.
+    pub(crate) fn right(&self) -> Option<(UserBuf, u64)> {
+        let Elements::Combined(combination) = &self.elements else { return None };
+        Some((combination.right()?, self.total))
+    }
+
+    /// Moves a segment that has a [`place`](Segment::place) to another one, and the right operands of what is combined.
     #[inline]
-    pub(crate) fn move_by(&mut self, moved: impl FnOnce(UserBuf) -> UserBuf) {
+    pub(crate) fn move_by(&mut self, moved: impl Fn(UserBuf) -> UserBuf) {
         debug_assert!(self.place().is_some() && self.position == 0, "{self:?} moves");
         self.buf = moved(self.buf);
+        if self.is_combined() {
+            self.move_right(&moved);
+        }
+    }
+
+    #[cold]
+    fn move_right(&mut self, moved: &dyn Fn(UserBuf) -> UserBuf) {
+        if let Elements::Combined(combination) = &mut self.elements
+            && let Some(right) = combination.right()
+        {
+            Combination::move_right(combination, moved(right));
+        }
     }
 
     /// Whether it may take a fast path: bytes in memory of the processor, whose types nobody asks for.

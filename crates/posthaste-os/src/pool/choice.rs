@@ -71,19 +71,18 @@ impl Heeding {
         talk.heeded.store(asked, Ordering::Release);
     }
 
+    /// Whether the time of a piece of so many bytes is to be taken.
     #[inline(always)]
-    pub(super) fn is_timing(&self) -> bool {
-        self.timed > 0
+    pub(super) fn is_timing(&self, bytes: u64) -> bool {
+        self.timed > 0 && bytes >= SHORTEST
     }
 
-    /// A piece of so many bytes has been copied in.
+    /// So many bytes have been copied in.
     #[cold]
     pub(super) fn took(&mut self, talk: &Talk<'_>, time: Duration, bytes: u64) {
-        if bytes >= SHORTEST {
-            self.timed -= 1;
-            self.best = self.best.min(rate(time, bytes));
-            talk.fill.store(self.best, Ordering::Relaxed);
-        }
+        self.timed = self.timed.saturating_sub(1);
+        self.best = self.best.min(rate(time, bytes));
+        talk.fill.store(self.best, Ordering::Relaxed);
     }
 }
 
@@ -118,9 +117,10 @@ impl Chooser {
         Self { kinds: [usual, other], chosen: 0, asks: 0, left: FIRST, pause: 8 * FIRST, trial: None }
     }
 
+    /// Whether the time of a message of so many bytes is to be taken.
     #[inline(always)]
-    pub(super) fn is_timing(&self) -> bool {
-        self.trial.is_some()
+    pub(super) fn is_timing(&self, bytes: u64) -> bool {
+        self.trial.is_some() && bytes >= SHORTEST
     }
 
     /// The first look at a message.
@@ -214,10 +214,10 @@ mod tests {
             let store = self.sender.store(&talk, self.at, self.receiver.kinds[0]);
             let [fill, drain] = takes(store).map(|ns| Duration::from_nanos(ns * len / 1024));
             self.now += fill;
-            if self.sender.is_timing() {
+            if self.sender.is_timing(len) {
                 self.sender.took(&talk, fill, len);
             }
-            if self.receiver.is_timing() {
+            if self.receiver.is_timing(len) {
                 self.receiver.begins(self.now);
             }
             self.now += drain;
