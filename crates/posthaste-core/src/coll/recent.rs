@@ -93,7 +93,11 @@ impl Call {
         let is_small = plan.steps.len() <= MOST_STEPS && bytes <= MOST_BYTES && plan.boards.is_empty();
         // What lies on a device today may lie elsewhere tomorrow.
         if is_small && !plan.meets && !device::is_registered() {
-            plan.recurs = Some(Recurring { call: self, reach: reach(plan, &self.buffers) });
+            let beside = plan
+                .steps
+                .iter()
+                .any(|step| matches!(step, Step::Receive { segment, .. } if segment.right().is_some()));
+            plan.recurs = Some(Recurring { call: self, reach: reach(plan, &self.buffers), beside });
         }
         schedule
     }
@@ -105,6 +109,8 @@ pub(super) struct Recurring {
     call: Call,
     /// How many bytes behind the beginning of each buffer the steps name; `None`: they serve these buffers alone.
     reach: Option<[usize; Call::BUFFERS]>,
+    /// Some right operands of what is combined lie elsewhere than the results.
+    beside: bool,
 }
 
 impl Recurring {
@@ -134,6 +140,13 @@ impl Recurring {
                 place
             }
         };
+        if self.beside {
+            for step in &mut *steps {
+                if let Step::Receive { segment, .. } = step {
+                    segment.move_right(moved);
+                }
+            }
+        }
         for step in steps {
             match step {
                 Step::Send { segment, .. } | Step::Receive { segment, .. } => segment.move_by(moved),

@@ -245,18 +245,15 @@ impl Segment {
         Some((combination.right()?, self.total))
     }
 
-    /// Moves a segment that has a [`place`](Segment::place) to another one, and the right operands of what is combined.
+    /// Moves a segment that has a [`place`](Segment::place) to another one.
     #[inline]
-    pub(crate) fn move_by(&mut self, moved: impl Fn(UserBuf) -> UserBuf) {
+    pub(crate) fn move_by(&mut self, moved: impl FnOnce(UserBuf) -> UserBuf) {
         debug_assert!(self.place().is_some() && self.position == 0, "{self:?} moves");
         self.buf = moved(self.buf);
-        if self.is_combined() {
-            self.move_right(&moved);
-        }
     }
 
-    #[cold]
-    fn move_right(&mut self, moved: &dyn Fn(UserBuf) -> UserBuf) {
+    /// Moves the right operands of what is combined, if they lie elsewhere.
+    pub(crate) fn move_right(&mut self, moved: impl FnOnce(UserBuf) -> UserBuf) {
         if let Elements::Combined(combination) = &mut self.elements
             && let Some(right) = combination.right()
         {
