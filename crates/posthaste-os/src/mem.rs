@@ -21,8 +21,8 @@ pub struct Sink<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-/// From so many bytes on C libraries copy by the processor's string instruction, some more, which takes up to eight times as long as
-/// loads and stores where another core has just written what is read.
+/// From 2 or 4 KiB on C libraries copy by the processor's string instruction, which takes up to eight times as long as loads and stores
+/// where another core has just written what is read.
 const LONG: usize = 2 << 10;
 /// From so many bytes on what is written is not read again soon: the C library's way goes past the caches.
 const VAST: usize = 32 << 20;
@@ -79,7 +79,7 @@ pub unsafe fn copy_bytes(from: *const u8, to: *mut u8, n: usize) {
     }
 }
 
-/// Moves `n` bytes upwards by loads and stores of vectors.
+/// Moves `n` bytes upwards by loads and stores of vectors; as the C library does where the processor has no AVX.
 ///
 /// # Safety
 /// `from` is readable and `to` writable for `n` bytes, and `to` does not lie in the range behind `from`.
@@ -87,12 +87,12 @@ pub unsafe fn copy_bytes(from: *const u8, to: *mut u8, n: usize) {
 unsafe fn move_lines(from: *const u8, to: *mut u8, n: usize) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{
-            __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256, _mm256_storeu_si256,
-        };
+        use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_storeu_si256};
+        /// # Safety
+        /// As for `move_lines`, on a processor with AVX.
         #[target_feature(enable = "avx")]
-        unsafe fn wide(from: *const u8, to: *mut u8, n: usize) {
-            // SAFETY: as `each_line` says.
+        unsafe fn by_vectors(from: *const u8, to: *mut u8, n: usize) {
+            // SAFETY: `each_line` names 64 bytes that may be read, and 64 that may be written.
             let line = |from: *const u8, to: *mut u8| unsafe {
                 let (from, to) = (from.cast::<__m256i>(), to.cast::<__m256i>());
                 let words = [0, 1].map(|word| _mm256_loadu_si256(from.add(word)));
@@ -101,32 +101,20 @@ unsafe fn move_lines(from: *const u8, to: *mut u8, n: usize) {
             // SAFETY: as the caller says.
             unsafe { each_line(from, to, n, line) }
         }
-        // SAFETY: as `each_line` says.
-        let line = |from: *const u8, to: *mut u8| unsafe {
-            let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
-            let words = [0, 1, 2, 3].map(|word| _mm_loadu_si128(from.add(word)));
-            (0..4).for_each(|word| _mm_storeu_si128(to.add(word), words[word]));
-        };
-        // SAFETY: as the caller says, and the processor has those instructions.
-        unsafe {
-            match std::arch::is_x86_feature_detected!("avx") {
-                true => wide(from, to, n),
-                false => each_line(from, to, n, line),
-            }
+        if std::arch::is_x86_feature_detected!("avx") {
+            // SAFETY: as the caller says, and the processor has AVX.
+            return unsafe { by_vectors(from, to, n) };
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
     // SAFETY: as the caller says.
-    unsafe {
-        std::ptr::copy(from, to, n)
-    }
+    unsafe { std::ptr::copy(from, to, n) }
 }
 
 /// Moves `n` bytes upwards, whole lines of the destination by `line`.
 ///
 /// # Safety
-/// `from` is readable and `to` writable for `n` bytes, and `to` does not lie in the range behind `from`. `line` may move 64 bytes to a
-/// multiple of that.
+/// `from` is readable and `to` writable for `n` bytes, and `to` does not lie in the range behind `from`. `line` reads all of the 64 bytes
+/// at its first argument before it writes those at the second one, which is a multiple of 64.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn each_line(from: *const u8, to: *mut u8, n: usize, line: impl Fn(*const u8, *mut u8)) {
@@ -233,7 +221,7 @@ unsafe fn stream_bytes(from: *const u8, to: *mut u8, n: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
-        // SAFETY: as `each_line` says.
+        // SAFETY: `each_line` names 64 bytes that may be read, and 64 aligned ones that may be written.
         let line = |from: *const u8, to: *mut u8| unsafe {
             let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
             let words = [0, 1, 2, 3].map(|word| _mm_loadu_si128(from.add(word)));
@@ -398,18 +386,23 @@ mod tests {
         }
     }
 
+    /// Moves `n` bytes from `a` to `b` within a vector, as `move_them` does and as the standard library does.
+    fn moves(move_them: unsafe fn(*const u8, *mut u8, usize), n: usize, a: usize, b: usize) {
+        let mut bytes: Vec<u8> = (0..2 * n + 100).map(|at| (at % 251) as u8).collect();
+        let mut expected = bytes.clone();
+        expected.copy_within(a..a + n, b);
+        let base = bytes.as_mut_ptr();
+        // SAFETY: both ranges lie in the vector.
+        unsafe { move_them(base.add(a), base.add(b), n) };
+        assert!(bytes == expected, "{n} bytes from {a} to {b}");
+    }
+
     #[test]
     fn long_ranges_that_overlap_are_moved_as_if_they_did_not() {
         for n in [LONG, LONG + 1, LONG + 63, 3 * LONG + 17] {
             for (a, b) in [(0, 1), (1, 0), (100, 3), (3, 100), (64, 0), (0, 64), (5, n), (n + 9, 4), (70, 70)]
             {
-                let mut bytes: Vec<u8> = (0..2 * n + 100).map(|at| (at % 251) as u8).collect();
-                let mut expected = bytes.clone();
-                expected.copy_within(a..a + n, b);
-                let base = bytes.as_mut_ptr();
-                // SAFETY: both ranges lie in the vector.
-                unsafe { move_bytes(base.add(a), base.add(b), n) };
-                assert!(bytes == expected, "{n} bytes from {a} to {b}");
+                moves(move_bytes, n, a, b);
             }
         }
     }
@@ -418,13 +411,7 @@ mod tests {
     fn vast_ranges_are_copied_whole() {
         let n = (1 << 20) + 77;
         for (a, b) in [(3, n + 5), (n + 3, 1), (0, 9), (9, 0)] {
-            let mut bytes: Vec<u8> = (0..2 * n + 100).map(|at| (at % 251) as u8).collect();
-            let mut expected = bytes.clone();
-            expected.copy_within(a..a + n, b);
-            let base = bytes.as_mut_ptr();
-            // SAFETY: both ranges lie in the vector.
-            unsafe { copy_bytes(base.add(a), base.add(b), n) };
-            assert!(bytes == expected, "{n} bytes from {a} to {b}");
+            moves(copy_bytes, n, a, b);
         }
     }
 
