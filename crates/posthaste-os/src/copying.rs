@@ -5,7 +5,7 @@
 //! buffer that stays in the caches is best. On others such a line is slow to fetch, while one that has been evicted to the
 //! shared cache is fast: there a buffer of twice the second-level cache, gone round and round, is up to three times as fast,
 //! and a small one gains from stores that go past the cache. No rule tells one from the other, so it is measured: two
-//! threads on two CPUs play ping-pong through the bounce buffers of a node segment, for some milliseconds, once for each
+//! threads on two CPUs play ping-pong through the bounce buffers of a node segment, for some milliseconds, once a day for each
 //! model of processor; the answer is cached in the user's cache folder.
 //!
 //! Whoever makes a node segment (launcher, lowest rank) says there what was found. What must stay true: an answer is

@@ -21,6 +21,7 @@ mod choice;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 pub(crate) use self::choice::Talk;
 use self::choice::{Chooser, Heeding};
@@ -70,6 +71,8 @@ pub struct Cursor {
     at: u64,
     /// Where the sender has come to, as far as we know.
     known: u64,
+    /// When the first bytes were looked at, if the time of the message is taken.
+    began: Option<Duration>,
 }
 
 /// In the bitmap of those that are taken: somebody has found none free, and is woken when one comes back.
@@ -246,7 +249,7 @@ impl Cursor {
     /// At the beginning of a message that begins at `start`, of which `filled` bytes are there already; both are said by
     /// the packet of the sender. For those bytes no shared word has to be read.
     pub fn new(start: u64, filled: u64) -> Self {
-        Self { start, at: start, known: start.saturating_add(filled) }
+        Self { start, at: start, known: start.saturating_add(filled), began: None }
     }
 
     /// Bytes of this message drained so far.
@@ -316,11 +319,11 @@ impl Buffer {
             cursor.known = cursor.at;
             return None;
         }
-        if let Some(chooser) = &mut self.chooser
+        if let Some(chooser) = &self.chooser
             && chooser.is_timing(most as u64)
             && cursor.at == cursor.start
         {
-            chooser.begins(machine::now());
+            cursor.began = Some(machine::now());
         }
         let offset = (cursor.at % self.size as u64) as usize;
         let len = most.min(there as usize).min(self.size - offset);
@@ -387,7 +390,8 @@ impl Buffer {
     pub fn finish(&mut self, cursor: &Cursor) {
         self.publish();
         if let (Some(chooser), Some(talk)) = (&mut self.chooser, self.memory.talk()) {
-            chooser.ended(&talk, cursor.start, cursor.drained(), machine::now);
+            let took = || cursor.began.map(|began| machine::now().saturating_sub(began));
+            chooser.ended(&talk, cursor.start, cursor.drained(), took);
         }
     }
 
@@ -542,6 +546,43 @@ mod tests {
         assert!(!claim(&node, 0, 0).unwrap().give_back_unused(), "nobody waits any more");
         assert!(claim(&node, 0, 2).is_none() && claim(&node, 0, 0).is_some());
         assert!(Buffer::open(&node, 0, 99).is_none());
+    }
+
+    /// Through the words of the buffer itself, and with two messages under way.
+    #[test]
+    fn the_receiver_of_an_own_buffer_asks_for_another_kind_of_copy() {
+        const LEN: usize = 8 << 10;
+        let node = Node::create(2).unwrap().with_own_buffers(1 << 16, 1);
+        let peer = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
+        let mut filler = claim_own(&node, 1, 1 << 16).unwrap();
+        let mut buffer = Buffer::open(&peer, 1, filler.index()).unwrap().choosing(Store::Plain);
+        let sent = pattern(1, LEN);
+        let mut streamed = 0;
+        for _ in 0..200 {
+            let cursors = [(); 2].map(|()| {
+                let start = filler.position();
+                streamed += usize::from(filler.store(Store::Plain) == Store::Streaming);
+                assert_eq!(fill(&mut filler, &sent), LEN);
+                Cursor::new(start, LEN as u64)
+            });
+            // The second one ends before the first one.
+            let [mut first, mut second] = cursors;
+            let mut take = |cursor: &mut Cursor, most| {
+                buffer.drain(cursor, most, |source| assert!(sent.starts_with(&source.to_vec()))).unwrap();
+            };
+            take(&mut first, LEN);
+            take(&mut second, LEN);
+            assert!(!cfg!(target_arch = "x86_64") || first.began <= second.began);
+            buffer.finish(&second);
+            buffer.finish(&first);
+        }
+        let asked = filler.memory.talk().unwrap().ask.load(Ordering::Relaxed);
+        if cfg!(target_arch = "x86_64") {
+            assert_eq!(asked >> 2, 3, "one kind, the other, and the one that is kept");
+            assert!(streamed >= 8, "{streamed} were to be streamed");
+        } else {
+            assert_eq!((asked, streamed), (0, 0));
+        }
     }
 
     #[test]

@@ -103,7 +103,7 @@ pub struct Shm {
     oversubscribed: bool,
     /// How long messages are copied.
     copying: Copying,
-    /// It finds out how messages are copied best through buffers of a pair's own.
+    /// It finds out with its peers how messages are copied best through buffers of a pair's own: no setting says how.
     chooses: bool,
     chunk: usize,
     packet: usize,

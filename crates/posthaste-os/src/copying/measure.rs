@@ -15,7 +15,7 @@ use crate::pool::{self, Buffer, Cursor, Filler};
 
 /// Bytes of the first piece of a message; pieces grow to four times that, as those of messages do.
 const PIECE: usize = 8 << 10;
-/// Rounds with one buffer, in each of which a message comes by every place in it; the first two only warm up.
+/// Rounds with one buffer, of 1 MiB each way where it is large; the first two only warm up.
 const ROUNDS: usize = 9;
 const WARM_UP: usize = 2;
 /// Bytes of the memory of a side, which messages leave or enter in turns: more than the first caches hold, as programs' data are. The
@@ -101,14 +101,18 @@ pub(super) type Times = [u64; 2];
 /// Plays one side of all rounds: times of a medium and a long message one way for each kind of buffer. `None` when time is
 /// up.
 fn play(mut kinds: Vec<Ends>, side: usize, over: &AtomicBool) -> Option<Vec<[Times; 2]>> {
-    let (from, mut to) = (vec![side as u8; OWN], vec![0; OWN]);
+    // Not zeros: pages that nobody has written are all the same one.
+    let (from, mut to) = (vec![1 + side as u8; OWN], vec![1; OWN]);
+    let mut next = 0;
     let mut all = vec![[[u64::MAX; 2]; 2]; kinds.len()];
     for (ends, times) in kinds.iter_mut().zip(&mut all) {
         for round in 0..ROUNDS {
             for (at, len) in [MEDIUM, LONG].into_iter().enumerate() {
                 let (start, messages) = (Instant::now(), ends.messages[at]);
-                for message in 0..messages {
-                    let place = message * len % OWN..message * len % OWN + len;
+                for _ in 0..messages {
+                    let first = if next + len > OWN { 0 } else { next };
+                    let place = first..first + len;
+                    next = place.end;
                     for way in 0..2 {
                         let goes_on = if way == side {
                             ends.send(&from[place.clone()], over)

@@ -67,7 +67,7 @@ impl Heeding {
         (self.timed, self.best) = (TRIED, u64::MAX);
         talk.fill.store(0, Ordering::Relaxed);
         talk.since.store(at, Ordering::Relaxed);
-        // SYNC: pairs with the Acquire load in `Chooser::ended`: the two words above.
+        // SYNC: pairs with the Acquire load in `Chooser::tried`: the two words above.
         talk.heeded.store(asked, Ordering::Release);
     }
 
@@ -107,8 +107,8 @@ pub(super) struct Chooser {
 struct Trial {
     tries: usize,
     best: [u64; 2],
-    /// When the first look was taken at the message that is being copied out.
-    began: Duration,
+    /// Messages to which the sender has not heeded what is asked for.
+    unheeded: u32,
 }
 
 impl Chooser {
@@ -123,40 +123,44 @@ impl Chooser {
         self.trial.is_some() && bytes >= SHORTEST
     }
 
-    /// The first look at a message.
-    #[cold]
-    pub(super) fn begins(&mut self, now: Duration) {
-        if let Some(trial) = &mut self.trial {
-            trial.began = now;
-        }
-    }
-
-    /// A message of `len` bytes that began at `start` has been copied out.
+    /// A message of `len` bytes that began at `start` has been copied out, which took so long if its time was taken.
     #[inline]
-    pub(super) fn ended(&mut self, talk: &Talk<'_>, start: u64, len: u64, now: impl FnOnce() -> Duration) {
+    pub(super) fn ended(
+        &mut self,
+        talk: &Talk<'_>,
+        start: u64,
+        len: u64,
+        took: impl FnOnce() -> Option<Duration>,
+    ) {
         if len < SHORTEST {
             return;
         }
         if self.trial.is_some() {
-            return self.tried(talk, start, len, now());
+            return self.tried(talk, start, len, took());
         }
         self.left -= 1;
         if self.left == 0 {
-            self.trial = Some(Trial { tries: self.chosen, best: [u64::MAX; 2], began: Duration::ZERO });
+            self.trial = Some(Trial { tries: self.chosen, best: [u64::MAX; 2], unheeded: 0 });
             self.ask(talk, self.chosen);
         }
     }
 
     #[cold]
-    fn tried(&mut self, talk: &Talk<'_>, start: u64, len: u64, now: Duration) {
+    fn tried(&mut self, talk: &Talk<'_>, start: u64, len: u64, took: Option<Duration>) {
         let Some(trial) = &mut self.trial else { return };
         // SYNC: pairs with the Release store in `Heeding::heed`.
         let is_heeded = talk.heeded.load(Ordering::Acquire) == talk.ask.load(Ordering::Relaxed);
-        if !is_heeded || start < talk.since.load(Ordering::Relaxed) || trial.began.is_zero() {
+        if !is_heeded {
+            // Its settings may say how it copies.
+            trial.unheeded += 1;
+            if trial.unheeded == LAST {
+                (self.trial, self.left) = (None, LAST);
+            }
             return;
         }
+        let Some(took) = took.filter(|_| start >= talk.since.load(Ordering::Relaxed)) else { return };
         let best = &mut trial.best[trial.tries];
-        *best = (*best).min(rate(now.saturating_sub(trial.began), len));
+        *best = (*best).min(rate(took, len));
         self.left -= 1;
         if self.left > 0 {
             return;
@@ -164,7 +168,7 @@ impl Chooser {
         *best = best.saturating_add(talk.fill.load(Ordering::Relaxed));
         let other = 1 - self.chosen;
         if trial.tries == self.chosen {
-            (trial.tries, trial.began) = (other, Duration::ZERO);
+            trial.tries = other;
             return self.ask(talk, other);
         }
         // A change has to pay: what differs less is chance.
@@ -217,11 +221,9 @@ mod tests {
             if self.sender.is_timing(len) {
                 self.sender.took(&talk, fill, len);
             }
-            if self.receiver.is_timing(len) {
-                self.receiver.begins(self.now);
-            }
             self.now += drain;
-            self.receiver.ended(&talk, self.at, len, || self.now);
+            let is_timed = self.receiver.is_timing(len);
+            self.receiver.ended(&talk, self.at, len, || is_timed.then_some(drain));
             self.at += len;
             store
         }
@@ -261,6 +263,21 @@ mod tests {
         let mut pair = Pair::new(Store::Plain);
         for _ in 0..10 * LAST {
             assert_eq!(pair.message(SHORTEST - 1, |_| [9, 9]), Store::Plain);
+        }
+    }
+
+    #[test]
+    fn a_trial_that_nobody_heeds_ends() {
+        let mut pair = Pair::new(Store::Plain);
+        let [ask, heeded, since, fill] = &pair.words;
+        let talk = Talk { ask, heeded, since, fill };
+        for round in 0..4 {
+            let timed = (0..2 * LAST).filter(|_| {
+                let is_timed = pair.receiver.is_timing(SHORTEST);
+                pair.receiver.ended(&talk, 0, SHORTEST, || Some(Duration::from_micros(1)));
+                is_timed
+            });
+            assert_eq!(timed.count(), LAST as usize, "round {round}");
         }
     }
 

@@ -47,7 +47,7 @@ impl Shm {
         sender: RequestId,
         granted: bool,
     ) -> Filling {
-        let store = filler.store(self.copying.store_of(filler.is_own()));
+        let store = how_to_fill(&mut filler, self.copying, self.chooses);
         Filling { to, filler: Some(filler), persistent, segment, piece: self.chunk, store, granted, sender }
     }
 
@@ -103,8 +103,9 @@ impl Shm {
         if self.claim(to, emit.front().len(), Load::Message).is_none() {
             return false;
         }
+        let (copying, chooses) = (self.copying, self.chooses);
         let Persistent::Idle(filler) = &mut self.persistent[to] else { return false };
-        let store = filler.store(self.copying.store_of(filler.is_own()));
+        let store = how_to_fill(filler, copying, chooses);
         while segment.remaining() > 0
             && filler.fill(usize::MAX, |sink| segment.pack_with(sink, store)).is_some()
         {}
@@ -268,6 +269,13 @@ impl Shm {
         }
         Some((pool::claim(&self.node, to, if receive == Receive::Matched { 0 } else { 2 })?, false))
     }
+}
+
+/// How the next message is copied in: as the receiver asks, unless a setting of this process says how.
+#[inline]
+fn how_to_fill(filler: &mut Filler, copying: Copying, chooses: bool) -> Store {
+    let usual = copying.store_of(filler.is_own());
+    if chooses { filler.store(usual) } else { usual }
 }
 
 /// How long messages are to be copied: as the settings say, else as was found out when the segment was made. Where ranks
