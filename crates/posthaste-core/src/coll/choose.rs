@@ -179,10 +179,10 @@ pub(super) fn bcast(n: u32, bytes: u64, oversubscribed: bool) -> Bcast {
     }
 }
 
-/// The way of a reduction of so many bytes. Between two with a CPU each the root combines what arrives while the rest is on its way:
-/// to share that out takes a second message.
-pub(super) fn reduce(n: u32, bytes: u64, cpus: Cpus) -> Reduce {
-    if n == 2 && cpus == Cpus::Own {
+/// The way of a reduction of so many bytes. Between two with a CPU each the root combines what arrives while the rest is on its way, if
+/// the operation `is_predefined`: to share that out takes a second message.
+pub(super) fn reduce(n: u32, bytes: u64, cpus: Cpus, is_predefined: bool) -> Reduce {
+    if n == 2 && cpus == Cpus::Own && is_predefined {
         return Reduce::Tree(RADIX);
     }
     match owners(n, bytes, cpus, OWNED_FOR_ROOT) {
@@ -299,9 +299,10 @@ mod tests {
         assert_eq!(bcast(16, 8, false), Bcast::Tree(4));
         assert_eq!(bcast(2, 1 << 20, false), Bcast::Tree(4));
         assert_eq!(bcast(3, 1 << 20, false), Bcast::Blocks);
-        assert_eq!(reduce(4, 8, Cpus::Own), Reduce::Tree(4));
-        assert_eq!(reduce(2, 1 << 20, Cpus::Own), Reduce::Tree(4));
-        assert_eq!(reduce(4, 1 << 20, Cpus::Own), Reduce::Blocks(4));
+        assert_eq!(reduce(4, 8, Cpus::Own, true), Reduce::Tree(4));
+        assert_eq!(reduce(2, 1 << 20, Cpus::Own, true), Reduce::Tree(4));
+        assert_eq!(reduce(2, 1 << 20, Cpus::Own, false), Reduce::Blocks(2));
+        assert_eq!(reduce(4, 1 << 20, Cpus::Own, true), Reduce::Blocks(4));
         assert_eq!(allgather(16, 8, false), Allgather::Dissemination);
         assert_eq!(allgather(16, 8 << 10, false), Allgather::Direct);
         assert_eq!(allgather(64, 8 << 10, false), Allgather::Ring);
@@ -314,8 +315,8 @@ mod tests {
             assert_eq!(barrier(n, true), Barrier::Tree(64));
             assert_eq!(allreduce(n, 8, Cpus::Shared), Allreduce::Tree(64));
             assert_eq!(bcast(n, 1 << 20, true), Bcast::Tree(64));
-            assert_eq!(reduce(n, 8, Cpus::Shared), Reduce::Tree(64));
-            assert_eq!(reduce(n, 16 << 20, Cpus::Shared), Reduce::Blocks(n));
+            assert_eq!(reduce(n, 8, Cpus::Shared, true), Reduce::Tree(64));
+            assert_eq!(reduce(n, 16 << 20, Cpus::Shared, true), Reduce::Blocks(n));
             assert_eq!(allgather(n, 8, true), Allgather::Tree(64));
             let few = if n * n * 8 <= 64 << 10 { Alltoall::ThroughOne } else { Alltoall::Direct };
             assert_eq!((alltoall(n, 8, true), alltoall(n, 8, false)), (few, Alltoall::Direct));
@@ -354,9 +355,9 @@ mod tests {
         assert_eq!(allreduce(3, 16 << 10, Cpus::OneHost(12)), Allreduce::Blocks(3));
         assert_eq!(allreduce(6, 1 << 20, Cpus::OneHost(1)), Allreduce::Blocks(1));
         assert_eq!(allreduce(100, 1 << 20, Cpus::OneHost(12)), Allreduce::Blocks(12));
-        assert_eq!(reduce(4, 16 << 10, Cpus::OneHost(2)), Reduce::Blocks(4));
-        assert_eq!(reduce(8, 31 << 10, Cpus::OneHost(2)), Reduce::Tree(64));
-        assert_eq!(reduce(8, 256 << 10, Cpus::OneHost(2)), Reduce::Blocks(1));
-        assert_eq!(reduce(8, 1 << 20, Cpus::OneHost(2)), Reduce::Blocks(2));
+        assert_eq!(reduce(4, 16 << 10, Cpus::OneHost(2), true), Reduce::Blocks(4));
+        assert_eq!(reduce(8, 31 << 10, Cpus::OneHost(2), true), Reduce::Tree(64));
+        assert_eq!(reduce(8, 256 << 10, Cpus::OneHost(2), true), Reduce::Blocks(1));
+        assert_eq!(reduce(8, 1 << 20, Cpus::OneHost(2), true), Reduce::Blocks(2));
     }
 }

@@ -125,7 +125,7 @@ impl<'n> Levels<'n> {
 
     /// The root gets the combination of all operands, of an operation that commutes.
     pub(super) fn reduce(&self, draft: &mut Draft<'_>, own: Operand<'_>, result: UserBuf, is_root: bool) {
-        draft.going(choose::reduce(self.nodes.count(), own.bytes(), draft.team.cpus_that_combine()).number());
+        draft.going(draft.way_of_reduction(self.nodes.count(), own.bytes()).number());
         self.inside(draft);
         // A leader that is no root has no memory for the result.
         let at_node = if is_root || !self.leads {

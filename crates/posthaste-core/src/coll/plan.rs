@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::buffer::{Base, OwnedBuf, UserBuf, device};
 use crate::coll::board::{Board, Boards};
+use crate::coll::choose::Reduce;
 use crate::coll::label::{self, Function, Label};
 use crate::coll::steps::{Plan, Step};
 use crate::coll::{Schedule, Team, choose, recent, staged};
@@ -410,6 +411,12 @@ impl<'a> Draft<'a> {
         op.check(datatype)?;
         self.plan.reduction = Some((op.clone(), datatype.clone()));
         Ok(())
+    }
+
+    /// How `n` members combine operands of so many bytes for one of them.
+    pub(super) fn way_of_reduction(&self, n: u32, bytes: u64) -> Reduce {
+        let is_predefined = self.plan.reduction.as_ref().is_some_and(|(op, _)| op.predefined().is_some());
+        choose::reduce(n, bytes, self.team.cpus_that_combine(), is_predefined)
     }
 
     /// Whether so many elements are combined where they arrive. This is no choice that members have to share: their messages are the

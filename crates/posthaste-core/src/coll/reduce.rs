@@ -46,7 +46,7 @@ pub fn reduce(
         levels.reduce(&mut draft, own, recv, is_root);
         return Ok(draft.done());
     }
-    let way = choose::reduce(draft.n(), own.bytes(), team.cpus_that_combine());
+    let way = draft.way_of_reduction(draft.n(), own.bytes());
     draft.going(way.number());
     if root != 0 && !op.is_commutative() && matches!(way, Reduce::Tree(_)) {
         // Going round from the root would change the order.
@@ -68,7 +68,7 @@ pub fn reduce(
 /// the first of them.
 pub(super) fn onto(draft: &mut Draft<'_>, own: Operand<'_>, recv: UserBuf, root: u32) {
     let (me, n) = (draft.me(), draft.n());
-    let owners = match choose::reduce(n, own.bytes(), draft.team.cpus_that_combine()) {
+    let owners = match draft.way_of_reduction(n, own.bytes()) {
         Reduce::Tree(radix) => return by_tree(draft, own, recv, root, radix),
         Reduce::Blocks(owners) => owners,
     };

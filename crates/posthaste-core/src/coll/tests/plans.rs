@@ -332,7 +332,7 @@ fn reductions_combine_in_the_order_of_ranks_and_take_few_steps() {
                 });
                 assert!(result.get(2 * count as usize) == expected, "reduce to {root}, {label}");
                 // Rank 0 combines what does not commute, and hands it on.
-                let steps = match choose::reduce(n, 16 * count, cpus) {
+                let steps = match choose::reduce(n, 16 * count, cpus, false) {
                     _ if n == 1 => 0,
                     Reduce::Blocks(owners) => 1 + u32::from(owners > 1),
                     Reduce::Tree(radix) => depth(n, radix) + u32::from(root != 0),
