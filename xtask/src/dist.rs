@@ -59,8 +59,7 @@ fn tree(project: &Project, folder: &Path) -> Fallible<PathBuf> {
     install::copy_staged(project, &tree)?;
     for binary in binaries(&tree)? {
         // Debuggers read in mpiexec what its variables are.
-        let is_launcher = ["mpiexec", "mpirun"].iter().any(|name| binary.ends_with(name));
-        let job = match is_launcher {
+        let job = match binary.ends_with("mpiexec") {
             true => Job::new("objcopy").arg("--compress-debug-sections"),
             false => Job::new("strip").arg("--strip-debug"),
         };
@@ -82,10 +81,11 @@ fn tree(project: &Project, folder: &Path) -> Fallible<PathBuf> {
     Ok(tree)
 }
 
-/// The programs and the library.
+/// The programs and the libraries, each once.
 fn binaries(tree: &Path) -> Fallible<Vec<PathBuf>> {
     let programs = fs::read_dir(tree.join("bin")).map_err(|e| format!("{}: {e}", tree.display()))?;
-    let mut found: Vec<PathBuf> = programs.flatten().map(|entry| entry.path()).collect();
+    let mut found: Vec<PathBuf> =
+        programs.flatten().map(|entry| entry.path()).filter(|path| !path.is_symlink()).collect();
     found.extend(install::LIBRARIES.map(|library| tree.join(library)));
     Ok(found)
 }

@@ -23,17 +23,7 @@ use crate::{
     project::{Fallible, Project},
 };
 
-const PROGRAMS: [(&str, &str); 9] = [
-    ("mpiexec", "mpiexec"),
-    ("mpiexec", "mpirun"),
-    ("mpicc", "mpicc"),
-    ("mpicxx", "mpicxx"),
-    ("mpifort", "mpifort"),
-    ("mpifort", "mpif90"),
-    ("mpifort", "mpif77"),
-    ("posthaste-info", "posthaste-info"),
-    ("posthaste-names", "posthaste-names"),
-];
+const PROGRAMS: [&str; 6] = ["mpiexec", "mpicc", "mpicxx", "mpifort", "posthaste-info", "posthaste-names"];
 
 /// The libraries of the standard ABI for C and for Fortran, and those of MPICH's in a prefix of its own: who builds with one never
 /// finds the other. Each with what cargo calls it.
@@ -45,8 +35,11 @@ pub(crate) const LIBRARIES: [&str; 4] = [
 ];
 const BUILT: [&str; 4] = ["libmpi_abi.so", "libmpifort_abi.so", "libmpi.so", "libmpifort.so"];
 
-/// Second names: of libraries for the linker, and those of MPICH's that Debian's programs ask for.
-pub(crate) const LINKS: [(&str, &str); 4] = [
+/// Second names: of programs, of libraries for the linker, and those of MPICH's that Debian's programs ask for.
+pub(crate) const LINKS: [(&str, &str); 7] = [
+    ("mpiexec", "bin/mpirun"),
+    ("mpifort", "bin/mpif90"),
+    ("mpifort", "bin/mpif77"),
     ("libmpi_abi.so.1", "lib/libmpi_abi.so"),
     ("libmpi.so.12", "mpich/lib/libmpi.so"),
     ("libmpi.so.12", "mpich/lib/libmpich.so.12"),
@@ -154,8 +147,8 @@ fn install(
     libraries: &[PathBuf; 4],
     cells: &Path,
 ) -> Fallible {
-    for (from, to) in PROGRAMS {
-        put(&program(from), &prefix.join("bin").join(to), 0o755)?;
+    for name in PROGRAMS {
+        put(&program(name), &prefix.join("bin").join(name), 0o755)?;
     }
     for (from, to) in libraries.iter().zip(LIBRARIES) {
         put(from, &prefix.join(to), 0o755)?;

@@ -12,8 +12,10 @@ use std::{
 use super::{SUMMARY, VERSION, c_library, copy_all, fresh, write};
 use crate::{install, process::Job, project::Fallible, project::Project, python};
 
-/// A second name of a program that lies beside it.
-const MPIRUN: &str = "#!/bin/sh\nexec \"$(dirname \"$(readlink -f \"$0\")\")/mpiexec\" \"$@\"\n";
+/// A second name of the program of that name beside it.
+fn second_name(program: &str) -> String {
+    format!("#!/bin/sh\nexec \"$(dirname \"$(readlink -f \"$0\")\")/{program}\" \"$@\"\n")
+}
 
 /// The name of the module for mpi4py.
 const FOR_MPI4PY: &str = "posthaste_mpi4py";
@@ -38,15 +40,16 @@ pub(super) fn pack(project: &Project, tree: &Path, folder: &Path) -> Fallible<Pa
     let data = root.join(format!("posthaste-{VERSION}.data/data"));
     fs::create_dir_all(&data).map_err(|e| format!("{}: {e}", data.display()))?;
     copy_all(tree, &data)?;
-    let mpirun = data.join("bin/mpirun");
-    let links = install::LINKS.map(|(what, at)| (what, data.join(at)));
-    for second in links.iter().map(|(_, at)| at).chain([&mpirun]) {
-        fs::remove_file(second).map_err(|e| format!("{}: {e}", second.display()))?;
-    }
-    write(&mpirun, MPIRUN, 0o755)?;
-    // The names that the linker asks for; a program that asks for another when it runs takes what a folder beside it has.
-    for (what, at) in links.iter().filter(|(_, at)| at.extension().is_some_and(|end| end == "so")) {
-        write(at, &format!("INPUT({what})\n"), 0o644)?;
+    // Of libraries the names that the linker asks for; a program that asks for another when it runs takes what a folder beside
+    // it has.
+    for (what, second) in install::LINKS {
+        let at = data.join(second);
+        fs::remove_file(&at).map_err(|e| format!("{}: {e}", at.display()))?;
+        if second.starts_with("bin/") {
+            write(&at, &second_name(what), 0o755)?;
+        } else if second.ends_with(".so") {
+            write(&at, &format!("INPUT({what})\n"), 0o644)?;
+        }
     }
     write(&root.join(format!("{FOR_MPI4PY}.py")), MODULE, 0o644)?;
     write(&root.join(format!("{FOR_MPI4PY}.pth")), &format!("import {FOR_MPI4PY}\n"), 0o644)?;
