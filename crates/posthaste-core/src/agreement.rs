@@ -6,6 +6,7 @@
 //! ```text
 //!   contribute    a process and all below it in the tree have contributed   --Contribution-->  the one above
 //!                 the root combines and decides                             --Decided------->  those below
+//!                 where two are left, one contributes                       --Contribution-->  the other one; both decide
 //!   lose          tells those above and below in the tree of those that are left; contributions are sent again, with any decision
 //!                 that is known
 //! ```
@@ -20,14 +21,15 @@
 //! has heard of a decision; if so, that is the root's, too. Nobody takes a message of a process that it knows to be lost. So if a decision was made under an earlier
 //! root and anybody alive has it or will still take it, somebody who is alive under the new root had it before it contributed,
 //! and on its way up everybody takes it over. A decided process goes on answering, because others may still depend on it:
-//! it may be forgotten once the same processes have decided a later agreement.
+//! it may be forgotten once the same processes have decided a later agreement. Where two are left, both are roots: they decide by the same two
+//! contributions, unless one of them ends, and then there is only one.
 //!
 //! This is the consensus that the functions of fault tolerance stand on (MPI_Comm_agree, MPI_Comm_shrink in the proposals of the
 //! MPI forum's fault tolerance working group); `pt2pt::agreed` carries its messages.
 
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// What was agreed on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -50,6 +52,9 @@ pub struct Common {
 }
 
 impl Common {
+    /// What nobody has in common.
+    const ALL: Self = Self { flags: -1, acknowledged: true };
+
     fn and(self, other: Self) -> Self {
         let acknowledged = self.acknowledged && other.acknowledged;
         Self { flags: self.flags & other.flags, acknowledged }
@@ -77,6 +82,8 @@ pub enum Message {
     Contribution {
         /// What all of them have in common.
         common: Common,
+        /// What the sender proposes.
+        proposal: Proposal,
         /// The decision, if the sender has heard of it.
         decided: Option<Decision>,
         /// Whom the sender knows to be lost, in order.
@@ -88,6 +95,9 @@ pub enum Message {
     Lost(Vec<u32>),
 }
 
+/// Nobody has contributed.
+const NOBODY: (u64, (Common, Proposal)) = (0, (Common::ALL, [0; 2]));
+
 /// A message and the rank that it goes to.
 pub type Outgoing = (u32, Message);
 
@@ -96,9 +106,12 @@ pub type Outgoing = (u32, Message);
 pub enum Tree {
     /// log2(n) rounds, and as many messages of one process at most in each direction.
     Binomial,
-    /// As many below one as this says.
+    /// As many below one as this says, [`MOST_BELOW`] at most.
     Flat(u32),
 }
+
+/// No process has more others directly below it.
+pub const MOST_BELOW: u32 = u64::BITS;
 
 /// One process's part in an agreement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -108,9 +121,11 @@ pub struct Agreement {
     tree: Tree,
     own: Option<Contribution>,
     lost: BTreeSet<u32>,
-    /// What came from those below, in the tree of those that are left.
-    heard: BTreeMap<u32, Common>,
-    /// The one above has been told, in that tree.
+    /// Who has contributed in the tree of those that are left, a bit for each in the order of [`Agreement::listened_to`].
+    heard: u64,
+    /// What these have in common, and what the last one has proposed.
+    theirs: (Common, Proposal),
+    /// What this process reports in that tree is said.
     has_reported: bool,
     decided: Option<Decision>,
 }
@@ -119,8 +134,9 @@ impl Agreement {
     /// The part of the process `rank` of `size`, which has not contributed yet, and knows that some ranks are lost.
     pub fn new(rank: u32, size: u32, tree: Tree, lost: impl IntoIterator<Item = u32>) -> Self {
         let lost = lost.into_iter().filter(|other| *other < size && *other != rank).collect();
-        let heard = BTreeMap::new();
-        Self { rank, size, tree, own: None, lost, heard, has_reported: false, decided: None }
+        let tree = if let Tree::Flat(most) = tree { Tree::Flat(most.min(MOST_BELOW)) } else { tree };
+        let (heard, theirs) = NOBODY;
+        Self { rank, size, tree, own: None, lost, heard, theirs, has_reported: false, decided: None }
     }
 
     /// The decision, once there is one.
@@ -129,9 +145,12 @@ impl Agreement {
     }
 
     /// Those whose contributions this process waits for.
-    pub fn awaited(&self) -> Vec<u32> {
-        let waits = self.own.is_some() && !self.has_reported;
-        self.below().filter(|child| waits && !self.heard.contains_key(child)).collect()
+    pub fn awaited(&self) -> impl Iterator<Item = u32> {
+        let waits = self.own.is_some() && !self.has_heard_all();
+        self.listened_to()
+            .take(if waits { usize::MAX } else { 0 })
+            .zip(0..)
+            .filter_map(|(other, number)| (self.heard & 1 << number == 0).then_some(other))
     }
 
     /// This process contributes; done again it does nothing.
@@ -151,18 +170,20 @@ impl Agreement {
             return out;
         }
         match message {
-            Message::Contribution { common, decided, lost } => {
+            Message::Contribution { common, proposal, decided, lost } => {
                 self.learn(&lost, Some(from), &mut out);
                 match (decided, &self.decided) {
                     (Some(decision), _) => self.decide(decision, &mut out),
                     (None, Some(own)) => out.push((from, Message::Decided(own.clone()))),
                     (None, None) => {}
                 }
+                let number = self.listened_to().position(|other| other == from);
                 if !lost.iter().eq(self.lost.iter()) {
                     // In another tree: it contributes again when it knows what we know.
                     out.push((from, Message::Lost(self.known())));
-                } else if self.below().any(|child| child == from) {
-                    self.heard.insert(from, common);
+                } else if let Some(number) = number {
+                    self.heard |= 1 << number;
+                    self.theirs = (self.theirs.0.and(common), proposal);
                 }
             }
             Message::Decided(decision) => self.decide(decision, &mut out),
@@ -187,7 +208,7 @@ impl Agreement {
         let others = lost.iter().copied().filter(|other| *other < self.size && *other != self.rank);
         self.lost.extend(others);
         if self.lost.len() > before {
-            self.heard.clear();
+            (self.heard, self.theirs) = NOBODY;
             self.has_reported = false;
             let known = self.known();
             // Who has told it needs no answer, unless that one knows less.
@@ -197,28 +218,51 @@ impl Agreement {
         }
     }
 
-    /// Says upwards what everybody from here on downwards has contributed, once all have; the root decides.
+    /// Says upwards what everybody from here on downwards has contributed, once all have; the root decides. One of two says what it
+    /// contributes, and decides once both have.
     fn advance(&mut self, out: &mut Vec<Outgoing>) {
         let Some(own) = &self.own else { return };
-        if self.has_reported || !self.below().all(|child| self.heard.contains_key(&child)) {
-            return;
-        }
+        let (other, has_heard_all) = (self.other_of_two(), self.has_heard_all());
         let mine = Common { flags: own.flags, acknowledged: self.lost.is_subset(&own.acknowledged) };
-        let (common, proposal) = (self.heard.values().fold(mine, |all, one| all.and(*one)), own.proposal);
-        let (decided, lost) = (self.decided.clone(), self.known());
-        self.has_reported = true;
-        match self.above() {
-            Some(above) => out.push((above, Message::Contribution { common, decided, lost })),
-            None => self.decide(Decision { common, proposal, lost }, out),
+        let (theirs, proposed) = self.theirs;
+        let (common, proposal) = (mine.and(theirs), own.proposal);
+        if !self.has_reported && (has_heard_all || other.is_some()) {
+            self.has_reported = true;
+            let to = other.or_else(|| self.above());
+            let (common, decided) = (if other.is_some() { mine } else { common }, self.decided.clone());
+            let report = |to| (to, Message::Contribution { common, proposal, decided, lost: self.known() });
+            out.extend(to.map(report));
+        }
+        let is_root = other.is_some() || self.above().is_none();
+        if has_heard_all && is_root && self.decided.is_none() {
+            let proposal = if self.place() == 0 { proposal } else { proposed };
+            self.decide(Decision { common, proposal, lost: self.known() }, out);
         }
     }
 
     /// Takes over a decision, unless there is one already: it is the same.
     fn decide(&mut self, decision: Decision, out: &mut Vec<Outgoing>) {
         if self.decided.is_none() {
-            out.extend(self.below().map(|child| (child, Message::Decided(decision.clone()))));
+            // Of two each decides for itself.
+            let told = self.below().take(if self.other_of_two().is_some() { 0 } else { usize::MAX });
+            out.extend(told.map(|child| (child, Message::Decided(decision.clone()))));
             self.decided = Some(decision);
         }
+    }
+
+    /// Those whose contributions count in the tree of those that are left.
+    fn listened_to(&self) -> impl Iterator<Item = u32> {
+        let other = self.other_of_two();
+        other.into_iter().chain(self.below().take(if other.is_some() { 0 } else { usize::MAX }))
+    }
+
+    fn has_heard_all(&self) -> bool {
+        self.heard.count_ones() as usize == self.listened_to().count()
+    }
+
+    /// The other one where two are left.
+    fn other_of_two(&self) -> Option<u32> {
+        (self.left() == 2).then(|| self.at(1 - self.place()))
     }
 
     fn known(&self) -> Vec<u32> {

@@ -112,7 +112,7 @@ fn a_million_agree_and_hear_of_a_loss_in_a_multiple_of_the_logarithm() {
         let mut rounds = Rounds::begin(N, Some(lost), knows);
         let told = rounds.until(Some(lost), |part| part.lost.contains(&lost));
         let agreed = told + rounds.until(Some(lost), |part| part.decision().is_some());
-        let most = rounds.parts.iter().map(|part| part.heard.len()).max();
+        let most = rounds.parts.iter().map(|part| part.heard.count_ones() as usize).max();
         println!(
             "{lost} lost: all know after {told} rounds, have agreed after {agreed}; {} messages",
             rounds.sent

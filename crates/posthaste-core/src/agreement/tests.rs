@@ -240,14 +240,14 @@ fn losses_that_are_known_before_take_no_part() {
 fn what_cannot_be_is_not_taken() {
     let mut part = Agreement::new(0, 2, Tree::Binomial, []);
     let common = Common { flags: 1, acknowledged: true };
-    let theirs = || Message::Contribution { common, decided: None, lost: Vec::new() };
-    assert!(part.contribute(contribution(3, 0)).is_empty());
+    let theirs =
+        |lost: &[u32]| Message::Contribution { common, proposal: [0; 2], decided: None, lost: lost.to_vec() };
+    assert_eq!(part.contribute(contribution(3, 0)).len(), 1);
     for from in [0, 2, u32::MAX] {
-        assert!(part.receive(from, theirs()).is_empty() && part.decision().is_none());
+        assert!(part.receive(from, theirs(&[])).is_empty() && part.decision().is_none());
     }
     // It says that we are lost: it is in no tree with us.
-    let mad = Message::Contribution { common, decided: None, lost: vec![0, 7] };
-    assert_eq!(part.receive(1, mad), [(1, Message::Lost(Vec::new()))]);
-    assert_eq!(part.receive(1, theirs()).len(), 1);
+    assert_eq!(part.receive(1, theirs(&[0, 7])), [(1, Message::Lost(Vec::new()))]);
+    assert!(part.receive(1, theirs(&[])).is_empty());
     assert_eq!(part.decision().expect("all have contributed").common.flags, 1);
 }

@@ -2,46 +2,43 @@
 //!
 //! What must stay true: words from a peer give a message or nothing, never a panic, whatever they are.
 
-use super::{Common, Decision, Message};
+use super::{Common, Decision, Message, Proposal};
 
 const CONTRIBUTION: u32 = 1;
 const DECIDED: u32 = 2;
 const LOST: u32 = 3;
-/// Words of any message where nobody is lost.
-const SHORT: usize = 12;
-
 impl Message {
-    /// As it travels: what it is; a decision or what all have in common; who is lost.
-    pub fn words(&self) -> Vec<u32> {
-        let mut words = Vec::with_capacity(SHORT);
+    /// As it travels, put behind what is there: what it is; what all have in common; a proposal; who is lost; a decision.
+    pub fn put_words(&self, words: &mut Vec<u32>) {
         match self {
-            Self::Contribution { common, decided, lost } => {
+            Self::Contribution { common, proposal, decided, lost } => {
                 words.push(CONTRIBUTION);
-                put_common(&mut words, *common);
-                put_lost(&mut words, lost);
+                put_common(words, *common);
+                put_proposal(words, *proposal);
+                put_lost(words, lost);
                 if let Some(decision) = decided {
-                    put_decision(&mut words, decision);
+                    put_decision(words, decision);
                 }
             }
             Self::Decided(decision) => {
                 words.push(DECIDED);
-                put_decision(&mut words, decision);
+                put_decision(words, decision);
             }
             Self::Lost(lost) => {
                 words.push(LOST);
-                put_lost(&mut words, lost);
+                put_lost(words, lost);
             }
         }
-        words
     }
 
     /// What travelled like this, if it can be something.
     pub fn of_words(mut words: &[u32]) -> Option<Self> {
         let message = match take(&mut words)? {
             CONTRIBUTION => {
-                let (common, lost) = (take_common(&mut words)?, take_lost(&mut words)?);
+                let (common, proposal) = (take_common(&mut words)?, take_proposal(&mut words)?);
+                let lost = take_lost(&mut words)?;
                 let decided = if words.is_empty() { None } else { Some(take_decision(&mut words)?) };
-                Self::Contribution { common, decided, lost }
+                Self::Contribution { common, proposal, decided, lost }
             }
             DECIDED => Self::Decided(take_decision(&mut words)?),
             LOST => Self::Lost(take_lost(&mut words)?),
@@ -62,8 +59,12 @@ fn put_lost(words: &mut Vec<u32>, lost: &[u32]) {
 
 fn put_decision(words: &mut Vec<u32>, Decision { common, proposal, lost }: &Decision) {
     put_common(words, *common);
-    words.extend(proposal.iter().flat_map(|word| [*word as u32, (word >> 32) as u32]));
+    put_proposal(words, *proposal);
     put_lost(words, lost);
+}
+
+fn put_proposal(words: &mut Vec<u32>, proposal: Proposal) {
+    words.extend(proposal.iter().flat_map(|word| [*word as u32, (word >> 32) as u32]));
 }
 
 fn take(words: &mut &[u32]) -> Option<u32> {
@@ -85,12 +86,16 @@ fn take_lost(words: &mut &[u32]) -> Option<Vec<u32>> {
 }
 
 fn take_decision(words: &mut &[u32]) -> Option<Decision> {
-    let common = take_common(words)?;
+    let (common, proposal) = (take_common(words)?, take_proposal(words)?);
+    Some(Decision { common, proposal, lost: take_lost(words)? })
+}
+
+fn take_proposal(words: &mut &[u32]) -> Option<Proposal> {
     let mut proposal = [0; 2];
     for word in &mut proposal {
         *word = u64::from(take(words)?) | u64::from(take(words)?) << 32;
     }
-    Some(Decision { common, proposal, lost: take_lost(words)? })
+    Some(proposal)
 }
 
 #[cfg(test)]
@@ -101,24 +106,35 @@ mod tests {
         let common = Common { flags: -5, acknowledged: true };
         let decision = Decision { common, proposal: [1 << 40 | 3, u64::MAX - 1], lost: vec![1, 9] };
         vec![
-            Message::Contribution { common, decided: None, lost: Vec::new() },
-            Message::Contribution { common, decided: Some(decision.clone()), lost: vec![0, 2, 70_000] },
+            Message::Contribution { common, proposal: [3, 1 << 33], decided: None, lost: Vec::new() },
+            Message::Contribution {
+                common,
+                proposal: [0, u64::MAX],
+                decided: Some(decision.clone()),
+                lost: vec![0, 2, 70_000],
+            },
             Message::Decided(decision),
             Message::Lost(vec![4]),
         ]
     }
 
+    fn words(message: &Message) -> Vec<u32> {
+        let mut words = Vec::new();
+        message.put_words(&mut words);
+        words
+    }
+
     #[test]
     fn what_is_said_arrives() {
         for message in all() {
-            assert_eq!(Message::of_words(&message.words()), Some(message));
+            assert_eq!(Message::of_words(&words(&message)), Some(message));
         }
     }
 
     #[test]
     fn what_is_cut_or_changed_is_refused_or_another_message() {
         for message in all() {
-            let words = message.words();
+            let words = words(&message);
             for len in 0..words.len() {
                 assert_ne!(Message::of_words(&words[..len]), Some(message.clone()));
             }

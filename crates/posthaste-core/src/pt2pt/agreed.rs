@@ -18,7 +18,7 @@
 //!
 //! Does no I/O. MPIX_Comm_agree and MPIX_Comm_shrink in the proposals of the MPI forum's fault tolerance working group.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 use crate::agreement::{Agreement, Common, Contribution, Decision, Message, Outgoing, Proposal};
@@ -64,6 +64,8 @@ pub struct Agreements {
     /// Peers to whom something was said because this process waits for them: of a process to which nobody has a way, nobody
     /// hears that it has ended.
     greeted: IdSet<Peer>,
+    /// Where a message becomes words.
+    words: Vec<u32>,
 }
 
 /// A message about a communicator that this process does not know yet.
@@ -85,8 +87,8 @@ struct Series {
     decided: u32,
     /// Its own that are open, in their order; it has contributed to the first.
     own: VecDeque<Own>,
-    /// The last one that is decided, and those that are open.
-    parts: BTreeMap<u32, Agreement>,
+    /// The last one that is decided, and those that are open, with their numbers.
+    parts: Vec<(u32, Agreement)>,
     /// The last one of its own is there.
     is_closing: bool,
 }
@@ -102,10 +104,13 @@ struct Own {
 impl Series {
     fn part(&mut self, serial: u32, losses: &Losses) -> &mut Agreement {
         let Self { members, parts, .. } = self;
-        parts.entry(serial).or_insert_with(|| {
+        let place = parts.iter().position(|(number, _)| *number == serial).unwrap_or_else(|| {
             let lost = losses.among(members.group()).filter_map(|peer| members.group().rank_of(peer));
-            Agreement::new(members.own() as u32, members.group().size(), members.tree(), lost)
-        })
+            let part = Agreement::new(members.own() as u32, members.group().size(), members.tree(), lost);
+            parts.push((serial, part));
+            parts.len() - 1
+        });
+        &mut parts[place].1
     }
 }
 
@@ -127,9 +132,12 @@ pub fn agree(
     let request = engine.requests.insert(Request::new(State::Agreeing(context.collective())))?;
     close(engine);
     engine.counts.add(Counter::Agreements, 1);
-    let (failed, acknowledged) = engine.failed(context);
-    let acknowledged =
-        failed.peers().take(acknowledged).filter_map(|peer| members.group().rank_of(peer)).collect();
+    let acknowledged = if engine.losses.is_empty() {
+        BTreeSet::new()
+    } else {
+        let (failed, acknowledged) = engine.failed(context);
+        failed.peers().take(acknowledged).filter_map(|peer| members.group().rank_of(peer)).collect()
+    };
     let series = engine.agreements.series(context, members);
     series.begun += 1;
     let contribution = Contribution { flags, acknowledged, proposal };
@@ -167,7 +175,7 @@ impl Engine {
 
 impl Agreements {
     fn series(&mut self, context: ContextId, members: Arc<Membership>) -> &mut Series {
-        let (parts, own) = (BTreeMap::new(), VecDeque::new());
+        let (parts, own) = (Vec::new(), VecDeque::new());
         self.of.entry(context).or_insert(Series {
             members,
             begun: 0,
@@ -214,20 +222,20 @@ fn go_on(engine: &mut Engine, context: ContextId) {
         let (serial, contribution) = (series.decided + 1, contribution.clone());
         let part = series.part(serial, losses);
         let out = part.contribute(contribution);
-        let (decision, awaited) = (part.decision().cloned(), part.awaited());
+        let decision = part.decision().cloned();
         say(engine, context, serial, out);
-        let Some(decision) = decision else { return greet(engine, context, serial, &awaited) };
+        let Some(decision) = decision else { return greet(engine, context, serial) };
         end(engine, context, decision);
     }
 }
 
 /// Says that nobody is lost, as far as we know, to those for whom we wait, once.
-fn greet(engine: &mut Engine, context: ContextId, serial: u32, awaited: &[u32]) {
-    let Some(series) = engine.agreements.of.get(&context) else { return };
-    let group = series.members.group().clone();
-    let is_new = |rank: &&u32| group.peer(**rank).is_some_and(|peer| engine.agreements.greeted.insert(peer));
-    let greetings = awaited.iter().filter(is_new).map(|rank| (*rank, Message::Lost(Vec::new())));
-    let greetings = greetings.collect();
+fn greet(engine: &mut Engine, context: ContextId, serial: u32) {
+    let Agreements { of, greeted, .. } = &mut engine.agreements;
+    let Some(Series { members, parts, .. }) = of.get(&context) else { return };
+    let awaited = parts.iter().filter(|(number, _)| *number == serial).flat_map(|(_, part)| part.awaited());
+    let is_new = |rank: &u32| members.group().peer(*rank).is_some_and(|peer| greeted.insert(peer));
+    let greetings = awaited.filter(is_new).map(|rank| (rank, Message::Lost(Vec::new()))).collect();
     say(engine, context, serial, greetings);
 }
 
@@ -237,7 +245,7 @@ fn end(engine: &mut Engine, context: ContextId, decision: Decision) {
     let Some(Own { request, purpose, .. }) = series.own.pop_front() else { return };
     series.decided += 1;
     let decided = series.decided;
-    series.parts.retain(|serial, _| *serial >= decided);
+    series.parts.retain(|(serial, _)| *serial >= decided);
     let members = series.members.clone();
     let lost: Vec<Peer> = decision.lost.iter().filter_map(|rank| members.group().peer(*rank)).collect();
     let mut status = Status::EMPTY;
@@ -398,7 +406,8 @@ pub fn leave(engine: &mut Engine) {
     let may_lack_it = |context: &ContextId| !losses.is_empty() || context.spans_jobs();
     let last =
         agreements.of.iter().filter(|(context, _)| may_lack_it(context)).filter_map(|(context, series)| {
-            let decision = series.parts.get(&series.decided)?.decision()?.clone();
+            let (_, last) = series.parts.iter().find(|(serial, _)| *serial == series.decided)?;
+            let decision = last.decision()?.clone();
             Some((
                 *context,
                 series.decided,
@@ -423,8 +432,11 @@ fn say(engine: &mut Engine, context: ContextId, serial: u32, out: Vec<Outgoing>)
 }
 
 fn say_to(engine: &mut Engine, to: Peer, context: ContextId, serial: u32, message: &Message) {
-    let words = message.words();
+    let mut words = std::mem::take(&mut engine.agreements.words);
+    message.put_words(&mut words);
     for from in (0..words.len()).step_by(SAID) {
         engine.ask(Action::Control(to, Emit::agreement(context, serial, &words[from..])));
     }
+    words.clear();
+    engine.agreements.words = words;
 }

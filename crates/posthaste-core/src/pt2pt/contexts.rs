@@ -17,7 +17,7 @@ use crate::pt2pt::Matching;
 use crate::request::{State, Table};
 
 /// Members below one in the tree of an agreement where they share CPUs, as in collective operations (`coll::choose`).
-const CROWDED_RADIX: u32 = 64;
+const CROWDED_RADIX: u32 = crate::agreement::MOST_BELOW;
 
 /// The name of a communicator, which its user may change.
 pub type Name = Arc<Mutex<String>>;
