@@ -121,6 +121,8 @@ pub struct Agreement {
     tree: Tree,
     own: Option<Contribution>,
     lost: BTreeSet<u32>,
+    /// The place of this process among those that are left: a place without its lowest bit is the one above.
+    place: u32,
     /// Who has contributed in the tree of those that are left, a bit for each in the order of [`Agreement::listened_to`].
     heard: u64,
     /// What these have in common, and what the last one has proposed.
@@ -133,10 +135,11 @@ pub struct Agreement {
 impl Agreement {
     /// The part of the process `rank` of `size`, which has not contributed yet, and knows that some ranks are lost.
     pub fn new(rank: u32, size: u32, tree: Tree, lost: impl IntoIterator<Item = u32>) -> Self {
-        let lost = lost.into_iter().filter(|other| *other < size && *other != rank).collect();
+        let lost: BTreeSet<u32> = lost.into_iter().filter(|other| *other < size && *other != rank).collect();
+        let place = place(rank, &lost);
         let tree = if let Tree::Flat(most) = tree { Tree::Flat(most.min(MOST_BELOW)) } else { tree };
         let (heard, theirs) = NOBODY;
-        Self { rank, size, tree, own: None, lost, heard, theirs, has_reported: false, decided: None }
+        Self { rank, size, tree, own: None, lost, place, heard, theirs, has_reported: false, decided: None }
     }
 
     /// The decision, once there is one.
@@ -208,6 +211,7 @@ impl Agreement {
         let others = lost.iter().copied().filter(|other| *other < self.size && *other != self.rank);
         self.lost.extend(others);
         if self.lost.len() > before {
+            self.place = place(self.rank, &self.lost);
             (self.heard, self.theirs) = NOBODY;
             self.has_reported = false;
             let known = self.known();
@@ -235,7 +239,7 @@ impl Agreement {
         }
         let is_root = other.is_some() || self.above().is_none();
         if has_heard_all && is_root && self.decided.is_none() {
-            let proposal = if self.place() == 0 { proposal } else { proposed };
+            let proposal = if self.place == 0 { proposal } else { proposed };
             self.decide(Decision { common, proposal, lost: self.known() }, out);
         }
     }
@@ -257,21 +261,16 @@ impl Agreement {
     }
 
     fn has_heard_all(&self) -> bool {
-        self.heard.count_ones() as usize == self.listened_to().count()
+        self.heard.count_ones() == if self.left() == 2 { 1 } else { self.width() }
     }
 
     /// The other one where two are left.
     fn other_of_two(&self) -> Option<u32> {
-        (self.left() == 2).then(|| self.at(1 - self.place()))
+        (self.left() == 2).then(|| self.at(1 - self.place))
     }
 
     fn known(&self) -> Vec<u32> {
         self.lost.iter().copied().collect()
-    }
-
-    /// The place of this process among those that are left: a place without its lowest bit is the one above.
-    fn place(&self) -> u32 {
-        self.rank - self.lost.range(..self.rank).count() as u32
     }
 
     fn left(&self) -> u32 {
@@ -285,7 +284,7 @@ impl Agreement {
     }
 
     fn above(&self) -> Option<u32> {
-        let place = self.place();
+        let place = self.place;
         let above = match self.tree {
             Tree::Binomial => place & place.wrapping_sub(1),
             Tree::Flat(most) => place.wrapping_sub(1) / most,
@@ -293,24 +292,35 @@ impl Agreement {
         (place > 0).then(|| self.at(above))
     }
 
-    /// The one with most below it comes first: it has most to pass on.
-    fn below(&self) -> impl Iterator<Item = u32> {
-        let (place, left, tree) = (self.place(), self.left(), self.tree);
-        let behind = left.saturating_sub(place + 1);
-        let count = match tree {
+    /// How many are directly below.
+    fn width(&self) -> u32 {
+        let behind = self.left().saturating_sub(self.place + 1);
+        match self.tree {
             // As far as there are bits below the lowest one of the place, and places for them.
             Tree::Binomial => {
-                let bits = if place == 0 { u32::BITS } else { place.trailing_zeros() };
+                let bits = if self.place == 0 { u32::BITS } else { self.place.trailing_zeros() };
                 bits.min(behind.checked_ilog2().map_or(0, |bit| bit + 1))
             }
-            Tree::Flat(most) => left.saturating_sub(place.saturating_mul(most).saturating_add(1)).min(most),
-        };
+            Tree::Flat(most) => {
+                self.left().saturating_sub(self.place.saturating_mul(most).saturating_add(1)).min(most)
+            }
+        }
+    }
+
+    /// The one with most below it comes first: it has most to pass on.
+    fn below(&self) -> impl Iterator<Item = u32> {
+        let (place, tree) = (self.place, self.tree);
         let child = move |number: u32| match tree {
             Tree::Binomial => place + (1 << number),
             Tree::Flat(most) => place * most + 1 + number,
         };
-        (0..count).rev().map(move |number| self.at(child(number)))
+        (0..self.width()).rev().map(move |number| self.at(child(number)))
     }
+}
+
+/// How many that are left come before this rank.
+fn place(rank: u32, lost: &BTreeSet<u32>) -> u32 {
+    rank - lost.range(..rank).count() as u32
 }
 
 #[cfg(test)]

@@ -95,7 +95,8 @@ struct Series {
 
 #[derive(Debug)]
 struct Own {
-    contribution: Contribution,
+    /// `None` once it is made.
+    contribution: Option<Contribution>,
     /// None of the last one.
     request: Option<RequestId>,
     purpose: Purpose,
@@ -140,7 +141,7 @@ pub fn agree(
     };
     let series = engine.agreements.series(context, members);
     series.begun += 1;
-    let contribution = Contribution { flags, acknowledged, proposal };
+    let contribution = Some(Contribution { flags, acknowledged, proposal });
     series.own.push_back(Own { contribution, request: Some(request), purpose });
     go_on(engine, context);
     Ok(request)
@@ -154,7 +155,8 @@ fn close(engine: &mut Engine) {
     for (context, series) in left {
         series.is_closing = true;
         series.begun += 1;
-        let own = Own { contribution: Contribution::default(), request: None, purpose: Purpose::Closing };
+        let contribution = Some(Contribution::default());
+        let own = Own { contribution, request: None, purpose: Purpose::Closing };
         series.own.push_back(own);
         closing.push(*context);
     }
@@ -218,10 +220,10 @@ fn go_on(engine: &mut Engine, context: ContextId) {
     loop {
         let Engine { agreements, losses, .. } = engine;
         let Some(series) = agreements.of.get_mut(&context) else { return };
-        let Some(Own { contribution, .. }) = series.own.front() else { return };
-        let (serial, contribution) = (series.decided + 1, contribution.clone());
+        let Some(Own { contribution, .. }) = series.own.front_mut() else { return };
+        let (serial, contribution) = (series.decided + 1, contribution.take());
         let part = series.part(serial, losses);
-        let out = part.contribute(contribution);
+        let out = contribution.map_or_else(Vec::new, |contribution| part.contribute(contribution));
         let decision = part.decision().cloned();
         say(engine, context, serial, out);
         let Some(decision) = decision else { return greet(engine, context, serial) };
