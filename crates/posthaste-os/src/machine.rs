@@ -41,7 +41,7 @@ pub fn is_privileged() -> bool {
 }
 
 /// CPUs that the machine has.
-fn online() -> usize {
+pub fn online() -> usize {
     // SAFETY: takes no memory.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1)
 }

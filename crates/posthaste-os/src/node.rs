@@ -53,6 +53,7 @@ struct Header {
     file_size: u64,
     ranks: usize,
     vcis: usize,
+    crowded: bool,
     own_buffers: usize,
     own_buffer_bytes: usize,
 }
@@ -94,12 +95,20 @@ pub struct Node {
 }
 
 impl Node {
-    /// Makes the segment for `ranks` ranks and reserves all of its memory.
+    /// Makes the segment for `ranks` ranks with a CPU each, and reserves all of its memory.
     ///
     /// # Errors
     /// What the system said, with the number of bytes needed.
     pub fn create(ranks: usize) -> io::Result<Self> {
-        let layout = Layout::new(ranks);
+        Self::create_on(ranks, ranks)
+    }
+
+    /// The same where they have so many CPUs together.
+    ///
+    /// # Errors
+    /// As [`Node::create`].
+    pub fn create_on(ranks: usize, cpus: usize) -> io::Result<Self> {
+        let layout = Layout::new(ranks, ranks > cpus);
         Self::reserve(file(0, layout)?, layout, MAGIC)
     }
 
@@ -153,7 +162,7 @@ impl Node {
 
     /// Number of bytes that a segment for `ranks` ranks takes.
     pub fn bytes_needed(ranks: usize) -> usize {
-        Layout::new(ranks).total
+        Layout::new(ranks, false).total.max(Layout::new(ranks, true).total)
     }
 
     fn reserve(fd: OwnedFd, mut layout: Layout, magic: u64) -> io::Result<Self> {
@@ -173,6 +182,7 @@ impl Node {
         let node = Self::map(fd, layout)?;
         node.word32(8).store(layout.ranks as u32, Ordering::Relaxed);
         node.word32(VCIS_AT).store(layout.vcis as u32, Ordering::Relaxed);
+        node.word32(CROWDED).store(layout.crowded.into(), Ordering::Relaxed);
         // SYNC: pairs with the Acquire load in `attach`: whoever sees the magic sees the rank count.
         node.word64(0).store(magic, Ordering::Release);
         Ok(node)
@@ -184,8 +194,9 @@ impl Node {
     /// When the descriptor is not a node segment or cannot be mapped.
     pub fn attach(fd: OwnedFd) -> io::Result<Self> {
         // The header says how many ranks there are, which says how large the segment is.
-        let Header { file_size, ranks, vcis, own_buffers, own_buffer_bytes } = Self::header(&fd, MAGIC)?;
-        let layout = Layout { vcis, own_buffers, own_buffer_bytes, ..Layout::new(ranks) };
+        let Header { file_size, ranks, vcis, crowded, own_buffers, own_buffer_bytes } =
+            Self::header(&fd, MAGIC)?;
+        let layout = Layout { vcis, own_buffers, own_buffer_bytes, ..Layout::new(ranks, crowded) };
         if ranks == 0 || !(1..=VCIS).contains(&vcis) || file_size != layout.file() as u64 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
@@ -197,15 +208,16 @@ impl Node {
 
     /// What the header of a segment says, which begins with this word; zeros where something else does.
     fn header(fd: &OwnedFd, magic: u64) -> io::Result<Header> {
-        let header = Self::map(fd.try_clone()?, Layout { total: PAGE, vcis: 1, ..Layout::new(0) })?;
+        let header = Self::map(fd.try_clone()?, Layout { total: PAGE, vcis: 1, ..Layout::new(0, false) })?;
         let file_size = std::fs::File::from(fd.try_clone()?).metadata()?.len();
         let said = |at| header.word32(at).load(Ordering::Relaxed) as usize;
         // Nothing is read of a file that is shorter than its header: that would end the process.
         // SYNC: pairs with the Release store in `reserve`.
         let is_one = file_size >= PAGE as u64 && header.word64(0).load(Ordering::Acquire) == magic;
-        let at = [8, VCIS_AT, OWN_BUFFERS, OWN_BUFFER_BYTES];
-        let [ranks, vcis, own_buffers, own_buffer_bytes] = if is_one { at.map(said) } else { [0; 4] };
-        Ok(Header { file_size, ranks, vcis, own_buffers, own_buffer_bytes })
+        let at = [8, VCIS_AT, CROWDED, OWN_BUFFERS, OWN_BUFFER_BYTES];
+        let [ranks, vcis, crowded, own_buffers, own_buffer_bytes] =
+            if is_one { at.map(said) } else { [0; 5] };
+        Ok(Header { file_size, ranks, vcis, crowded: crowded > 0, own_buffers, own_buffer_bytes })
     }
 
     fn map(fd: OwnedFd, layout: Layout) -> io::Result<Self> {
@@ -464,6 +476,13 @@ mod tests {
     fn sixty_four_ranks_fit_into_64_mib() {
         assert!(Node::bytes_needed(64) <= 64 << 20, "{}", Node::bytes_needed(64));
         assert!(Node::bytes_needed(2) <= 4 << 20);
+        for ranks in [2, 8, 16, 32, 64, 300] {
+            let node = Node::create_on(ranks, 2).unwrap();
+            let other = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
+            assert_eq!((other.buffers(), other.buffer_bytes()), (node.buffers(), node.buffer_bytes()));
+            let waits = (6..=33).contains(&ranks) && node.buffers() < ranks + 2;
+            assert!(!waits, "{ranks} ranks have {} buffers", node.buffers());
+        }
     }
 
     #[test]

@@ -108,16 +108,22 @@ pub struct Record<'a> {
     pub payload: Source<'a>,
 }
 
-/// Largest payload of one record: a quarter of the ring, so that a few are always under way.
+/// Largest payload of one record.
 pub fn max_payload(node: &Node) -> usize {
-    quarter(node.ring_cells())
+    payload_of(most_cells(node.ring_cells()))
 }
 
 /// The same in the segment of two processes of different jobs.
-pub const MAX_PAYLOAD_OF_PAIR: usize = quarter(PAIR_CELLS);
+pub const MAX_PAYLOAD_OF_PAIR: usize = payload_of(most_cells(PAIR_CELLS));
 
-const fn quarter(cells: usize) -> usize {
-    cells / 4 * CELL - (CELL - INLINE)
+/// Most cells of a record: so many that three are under way at once, as beside the free cell a quarter of the ring lets. The few cells
+/// more than that hold what goes in front of a round number of bytes.
+const fn most_cells(cells: usize) -> usize {
+    cells / 4 + cells / 64
+}
+
+const fn payload_of(cells: usize) -> usize {
+    cells * CELL - (CELL - INLINE)
 }
 
 impl Writer {
@@ -131,8 +137,8 @@ impl Writer {
         Self {
             memory: RingMemory::new(node, to, from),
             cells: node.ring_cells(),
-            most: node.ring_cells() / 4,
-            most_of_message: node.ring_cells() / 4,
+            most: most_cells(node.ring_cells()),
+            most_of_message: most_cells(node.ring_cells()),
             at: 0,
             seq: 1,
             filled: 0,

@@ -1,7 +1,7 @@
-//! What lies where in a node segment: a pure function of the number of ranks.
+//! What lies where in a node segment: a pure function of the number of ranks, and of whether CPUs are shared.
 
 /// First word of every node segment.
-pub(super) const MAGIC: u64 = 0x7073_7468_7374_0005;
+pub(super) const MAGIC: u64 = 0x7073_7468_7374_0006;
 /// First word of a segment of two processes of different jobs.
 pub(super) const PAIR_MAGIC: u64 = 0x7073_7468_7061_0005;
 pub(super) const PAGE: usize = 4096;
@@ -23,6 +23,8 @@ pub(super) const OWN_BUFFER_BYTES: usize = 32;
 pub(super) const OWN_TAKEN: usize = 36;
 /// Where the header keeps what is known of copying on this processor.
 pub(super) const COPYING: usize = 40;
+/// Where the header keeps whether there were fewer CPUs than ranks.
+pub(super) const CROWDED: usize = 48;
 /// Where the header keeps how many losses the launcher has announced, and those, 8 bytes each.
 pub(super) const LOSSES: usize = 64;
 pub(super) const LOSSES_AT: usize = 128;
@@ -78,6 +80,8 @@ pub(super) struct Layout {
     pub(super) total: usize,
     /// VCIs that there is a place for.
     pub(super) vcis: usize,
+    /// There are fewer CPUs than ranks.
+    pub(super) crowded: bool,
     /// Own bounce buffers that there is a place for.
     pub(super) own_buffers: usize,
     pub(super) own_buffer_bytes: usize,
@@ -90,7 +94,7 @@ pub(crate) const OWN_BUFFER_CONTROL: usize = PAGE;
 pub(crate) const BUFFER_CONTROL: usize = 2 * LINE;
 
 impl Layout {
-    pub(super) fn new(ranks: usize) -> Self {
+    pub(super) fn new(ranks: usize, crowded: bool) -> Self {
         // 64 ranks in an all-to-all have to fit into 64 MiB, so rings shrink as the number of pairs grows.
         let ring_cells = match ranks {
             0..=16 => 256,
@@ -99,10 +103,14 @@ impl Layout {
             65..=128 => 32,
             _ => 16,
         };
-        let (buffers, buffer_bytes) = match ranks {
-            0..=4 => (8, 128 << 10),
-            5..=16 => (8, 64 << 10),
-            17..=64 => (4, 64 << 10),
+        // Where CPUs are shared, rather many that are small than few that are large: a sender that finds none waits until the receiver
+        // has matched its message, and either of them is given a CPU once more for that.
+        let (buffers, buffer_bytes) = match (ranks, crowded) {
+            (0..=4, _) => (8, 128 << 10),
+            (6..=16, true) => (18, 32 << 10),
+            (5..=16, _) => (8, 64 << 10),
+            (17..=64, true) => (34, 8 << 10),
+            (17..=64, false) => (4, 64 << 10),
             _ => (2, 32 << 10),
         };
         let vcis = match ranks {
@@ -110,7 +118,7 @@ impl Layout {
             17..=64 => 4,
             _ => 2,
         };
-        Self::sized(ranks, ring_cells, (buffers, buffer_bytes), vcis)
+        Self { crowded, ..Self::sized(ranks, ring_cells, (buffers, buffer_bytes), vcis) }
     }
 
     /// Of two processes of different jobs: little, for a process may have many such segments.
@@ -137,6 +145,7 @@ impl Layout {
             pool,
             total,
             vcis,
+            crowded: false,
             own_buffers,
             own_buffer_bytes,
         }

@@ -192,7 +192,8 @@ impl Local {
         epoll: Rc<Epoll>,
     ) -> Result<Self, Refused> {
         let count = seats.ranks.len();
-        let node = Node::create(count).map_err(refused("cannot make the shared memory of the job"))?;
+        let node = Node::create_on(count, machine::usable_cpus())
+            .map_err(refused("cannot make the shared memory of the job"))?;
         let node = copying::publish(node, &machine::affinity());
         fcntl(&reports, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(refused_errno("cannot set a pipe"))?;
         let applications: Vec<usize> = seats.ranks.iter().map(|&(_, program)| program as usize).collect();
