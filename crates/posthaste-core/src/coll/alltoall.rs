@@ -54,8 +54,7 @@ pub fn alltoall(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Re
         return Ok(draft.done());
     }
     // Types are compared only where messages go straight between memory of the program.
-    if choose::alltoall(n, recv.bytes(), team.is_oversubscribed()) == Alltoall::ThroughOne && !checks_types()
-    {
+    if choose::alltoall(n, recv.bytes(), team.cpus()) == Alltoall::ThroughOne && !checks_types() {
         return through_one(team, send, recv);
     }
     let send = send.map(|send| move |rank| send.block(rank));

@@ -37,6 +37,9 @@ const DIRECT_BLOCK: u64 = 4 << 10;
 const CROWDED_DIRECT: u32 = 8;
 /// Most bytes of all members' blocks that go through one member: messages take more time than their bytes, up to about 1 KiB each.
 const THROUGH_ONE: u64 = 64 << 10;
+/// The same where more than [`FEW`] share the CPUs of one host, and the longest block there.
+const THROUGH_ONE_OF_HOST: u64 = 256 << 10;
+const BLOCK_THROUGH_ONE: u64 = 2 << 10;
 /// Most bytes that all members of a node have for those of another one, where they go in one message.
 const COMBINED: u64 = 32 << 10;
 /// Most members that all talk to all at once.
@@ -217,9 +220,14 @@ pub(super) fn allgather(n: u32, block: u64, oversubscribed: bool) -> Allgather {
 }
 
 /// The way of an exchange of all with all with so many bytes in each block.
-pub(super) fn alltoall(n: u32, block: u64, oversubscribed: bool) -> Alltoall {
+pub(super) fn alltoall(n: u32, block: u64, cpus: Cpus) -> Alltoall {
     let all = u64::from(n).saturating_mul(u64::from(n)).saturating_mul(block);
-    if oversubscribed && n > 2 && all <= THROUGH_ONE { Alltoall::ThroughOne } else { Alltoall::Direct }
+    let through_one = match cpus {
+        Cpus::Own => false,
+        Cpus::Shared => n > 2 && all <= THROUGH_ONE,
+        Cpus::OneHost(_) => n > FEW && block <= BLOCK_THROUGH_ONE && all <= THROUGH_ONE_OF_HOST,
+    };
+    if through_one { Alltoall::ThroughOne } else { Alltoall::Direct }
 }
 
 /// How many messages a member of an exchange of all with all has under way in each direction.
@@ -319,16 +327,19 @@ mod tests {
             assert_eq!(reduce(n, 16 << 20, Cpus::Shared, true), Reduce::Blocks(n));
             assert_eq!(allgather(n, 8, true), Allgather::Tree(64));
             let few = if n * n * 8 <= 64 << 10 { Alltoall::ThroughOne } else { Alltoall::Direct };
-            assert_eq!((alltoall(n, 8, true), alltoall(n, 8, false)), (few, Alltoall::Direct));
+            assert_eq!((alltoall(n, 8, Cpus::Shared), alltoall(n, 8, Cpus::Own)), (few, Alltoall::Direct));
             let long = if n == 3 { Allgather::Direct } else { Allgather::Tree(64) };
             assert_eq!(allgather(n, 1 << 20, true), long);
         }
         assert_eq!(barrier(2, true), Barrier::Dissemination);
-        assert_eq!(
-            (alltoall(8, 1024, true), alltoall(8, 1025, true)),
-            (Alltoall::ThroughOne, Alltoall::Direct)
-        );
-        assert_eq!(alltoall(2, 8, true), Alltoall::Direct);
+        for (cpus, n, longest) in
+            [(Cpus::Shared, 8, 1024), (Cpus::OneHost(2), 8, 2048), (Cpus::OneHost(2), 32, 256)]
+        {
+            let ways = (alltoall(n, longest, cpus), alltoall(n, longest + 1, cpus));
+            assert_eq!(ways, (Alltoall::ThroughOne, Alltoall::Direct), "{n} members, {cpus:?}");
+        }
+        assert_eq!(alltoall(6, 8, Cpus::OneHost(2)), Alltoall::Direct);
+        assert_eq!(alltoall(2, 8, Cpus::Shared), Alltoall::Direct);
         assert_eq!(allreduce(2, 8, Cpus::Shared), Allreduce::Doubling);
     }
 

@@ -374,7 +374,6 @@ fn reductions_combine_in_the_order_of_ranks_and_take_few_steps() {
 fn gathers_scatters_and_exchanges_of_every_size() {
     let word = Datatype::of::<u64>();
     sizes(|n, cpus, teams| {
-        let crowded = cpus != Cpus::Own;
         let label = format!("{n} ranks, {cpus:?}");
         let value = |from: u32, to: u32| (u64::from(from) << 32) | (u64::from(to) + 1);
         let everything: Vec<u64> = (0..n).map(|rank| value(rank, 0)).collect();
@@ -428,8 +427,13 @@ fn gathers_scatters_and_exchanges_of_every_size() {
                 "alltoall, {label}"
             );
         }
-        // Where CPUs are shared, short blocks go through one member.
-        let depth = if crowded && n > 2 && n <= 90 { 2 } else { (n - 1).div_ceil(32) };
+        // Where CPUs are shared, short blocks go through one member: 64 KiB of all together, or 256.
+        let through_one = match cpus {
+            Cpus::Own => false,
+            Cpus::Shared => (3..=90).contains(&n),
+            Cpus::OneHost(_) => (7..=181).contains(&n),
+        };
+        let depth = if through_one { 2 } else { (n - 1).div_ceil(32) };
         assert_eq!(cost, Cost { depth, sends: n - 1 }, "alltoall, {label}");
     });
 }
