@@ -30,7 +30,8 @@ extern "C" {
 #endif
 
 /* A handler: it is given the request that is finished, by value, and what was attached with it. It may call whatever the
- * program may call, and complete the request by a test or wait. */
+ * program may call, and complete the request by a test or wait. What extra_state points to must last until it has returned: a
+ * wait of another thread may be over before, from when it has completed the request. */
 typedef void (Posthaste_handler_function)(MPI_Request request, void *extra_state);
 #define POSTHASTE_HANDLER_NULL ((Posthaste_handler_function *)0)
 

@@ -123,7 +123,7 @@ pub struct Agreement {
     lost: BTreeSet<u32>,
     /// The place of this process among those that are left: a place without its lowest bit is the one above.
     place: u32,
-    /// Who has contributed in the tree of those that are left, a bit for each in the order of [`Agreement::listened_to`].
+    /// Who has contributed in the tree of those that are left, a bit for each in the order of [`Agreement::below`].
     heard: u64,
     /// What these have in common, and what the last one has proposed.
     theirs: (Common, Proposal),
@@ -150,7 +150,7 @@ impl Agreement {
     /// Those whose contributions this process waits for.
     pub fn awaited(&self) -> impl Iterator<Item = u32> {
         let waits = self.own.is_some() && !self.has_heard_all();
-        self.listened_to()
+        self.below()
             .take(if waits { usize::MAX } else { 0 })
             .zip(0..)
             .filter_map(|(other, number)| (self.heard & 1 << number == 0).then_some(other))
@@ -180,7 +180,7 @@ impl Agreement {
                     (None, Some(own)) => out.push((from, Message::Decided(own.clone()))),
                     (None, None) => {}
                 }
-                let number = self.listened_to().position(|other| other == from);
+                let number = self.below().position(|other| other == from);
                 if !lost.iter().eq(self.lost.iter()) {
                     // In another tree: it contributes again when it knows what we know.
                     out.push((from, Message::Lost(self.known())));
@@ -226,19 +226,19 @@ impl Agreement {
     /// contributes, and decides once both have.
     fn advance(&mut self, out: &mut Vec<Outgoing>) {
         let Some(own) = &self.own else { return };
-        let (other, has_heard_all) = (self.other_of_two(), self.has_heard_all());
+        let (is_one_of_two, has_heard_all) = (self.is_one_of_two(), self.has_heard_all());
         let mine = Common { flags: own.flags, acknowledged: self.lost.is_subset(&own.acknowledged) };
         let (theirs, proposed) = self.theirs;
         let (common, proposal) = (mine.and(theirs), own.proposal);
-        if !self.has_reported && (has_heard_all || other.is_some()) {
+        if !self.has_reported && (has_heard_all || is_one_of_two) {
             self.has_reported = true;
-            let to = other.or_else(|| self.above());
-            let (common, decided) = (if other.is_some() { mine } else { common }, self.decided.clone());
+            let to = if is_one_of_two { self.below().next() } else { self.above() };
+            let (common, decided) = (if is_one_of_two { mine } else { common }, self.decided.clone());
             let report = |to| (to, Message::Contribution { common, proposal, decided, lost: self.known() });
             out.extend(to.map(report));
         }
-        let is_root = other.is_some() || self.above().is_none();
-        if has_heard_all && is_root && self.decided.is_none() {
+        if has_heard_all && self.above().is_none() && self.decided.is_none() {
+            // Both of two take the one of the first.
             let proposal = if self.place == 0 { proposal } else { proposed };
             self.decide(Decision { common, proposal, lost: self.known() }, out);
         }
@@ -248,25 +248,19 @@ impl Agreement {
     fn decide(&mut self, decision: Decision, out: &mut Vec<Outgoing>) {
         if self.decided.is_none() {
             // Of two each decides for itself.
-            let told = self.below().take(if self.other_of_two().is_some() { 0 } else { usize::MAX });
+            let told = self.below().take(if self.is_one_of_two() { 0 } else { usize::MAX });
             out.extend(told.map(|child| (child, Message::Decided(decision.clone()))));
             self.decided = Some(decision);
         }
     }
 
-    /// Those whose contributions count in the tree of those that are left.
-    fn listened_to(&self) -> impl Iterator<Item = u32> {
-        let other = self.other_of_two();
-        other.into_iter().chain(self.below().take(if other.is_some() { 0 } else { usize::MAX }))
-    }
-
     fn has_heard_all(&self) -> bool {
-        self.heard.count_ones() == if self.left() == 2 { 1 } else { self.width() }
+        self.heard.count_ones() == self.width()
     }
 
-    /// The other one where two are left.
-    fn other_of_two(&self) -> Option<u32> {
-        (self.left() == 2).then(|| self.at(1 - self.place))
+    /// Two are left: each is below the other, and none above.
+    fn is_one_of_two(&self) -> bool {
+        self.left() == 2
     }
 
     fn known(&self) -> Vec<u32> {
@@ -289,11 +283,14 @@ impl Agreement {
             Tree::Binomial => place & place.wrapping_sub(1),
             Tree::Flat(most) => place.wrapping_sub(1) / most,
         };
-        (place > 0).then(|| self.at(above))
+        (place > 0 && !self.is_one_of_two()).then(|| self.at(above))
     }
 
     /// How many are directly below.
     fn width(&self) -> u32 {
+        if self.is_one_of_two() {
+            return 1;
+        }
         let behind = self.left().saturating_sub(self.place + 1);
         match self.tree {
             // As far as there are bits below the lowest one of the place, and places for them.
@@ -309,8 +306,9 @@ impl Agreement {
 
     /// The one with most below it comes first: it has most to pass on.
     fn below(&self) -> impl Iterator<Item = u32> {
-        let (place, tree) = (self.place, self.tree);
+        let (place, tree, is_one_of_two) = (self.place, self.tree, self.is_one_of_two());
         let child = move |number: u32| match tree {
+            _ if is_one_of_two => 1 - place,
             Tree::Binomial => place + (1 << number),
             Tree::Flat(most) => place * most + 1 + number,
         };

@@ -46,6 +46,12 @@ pub fn online() -> usize {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1)
 }
 
+/// How many CPUs the processes of this one's control group can keep busy together, whatever each of them is bound to.
+pub fn cpus_of_group() -> usize {
+    let granted = of_group("cpuset.cpus.effective").and_then(|list| cpu_list(list.trim()));
+    within_quota(granted.map_or_else(online, |cpus| cpus.len()))
+}
+
 /// Confines this process to one CPU; false when the system refuses.
 pub fn pin(cpu: usize) -> bool {
     if cpu >= libc::CPU_SETSIZE as usize {
@@ -74,13 +80,17 @@ pub fn within_quota(cpus: usize) -> usize {
 
 /// CPUs' worth of time that the control group grants, if it limits it.
 fn quota() -> Option<f64> {
+    parse_quota(&of_group("cpu.max")?)
+}
+
+/// What the control group of this process says in one of its files.
+fn of_group(name: &str) -> Option<String> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     // Version 2 has one line `0::/path`; a container often sees its own group as `/`.
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let limit = std::fs::read_to_string(format!("/sys/fs/cgroup{path}/cpu.max"))
-        .or_else(|_| std::fs::read_to_string("/sys/fs/cgroup/cpu.max"))
-        .ok()?;
-    parse_quota(&limit)
+    std::fs::read_to_string(format!("/sys/fs/cgroup{path}/{name}"))
+        .or_else(|_| std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")))
+        .ok()
 }
 
 /// Parses `cpu.max`: `max 100000` or `<µs of CPU> <µs of period>`.
@@ -98,15 +108,8 @@ pub fn memory_available() -> Option<u64> {
 
 /// What the control group's memory limit leaves; files that are only cached do not count.
 fn within_group() -> Option<u64> {
-    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let read = |name: &str| {
-        std::fs::read_to_string(format!("/sys/fs/cgroup{path}/{name}"))
-            .or_else(|_| std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")))
-            .ok()
-    };
-    let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
-    let (limit, used, stat) = (number("memory.max")?, number("memory.current")?, read("memory.stat")?);
+    let number = |name: &str| of_group(name)?.trim().parse::<u64>().ok();
+    let (limit, used, stat) = (number("memory.max")?, number("memory.current")?, of_group("memory.stat")?);
     let cached = field(&stat, "file ")?.saturating_sub(field(&stat, "shmem ")?);
     Some((limit + cached).saturating_sub(used))
 }

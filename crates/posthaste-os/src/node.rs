@@ -48,6 +48,9 @@ pub(crate) enum End {
 /// The file of a pair's segment keeps its size: a process of another job cannot take memory away that is mapped here.
 const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
+/// A segment of at most so many bytes gets its pages when it is mapped: no page faults on the message path.
+const MOST_AT_ONCE: usize = 4 << 20;
+
 /// What a segment says of its size, and its file.
 struct Header {
     file_size: u64,
@@ -160,11 +163,6 @@ impl Node {
         Arc::ptr_eq(&self.map, &other.map)
     }
 
-    /// Number of bytes that a segment for `ranks` ranks takes.
-    pub fn bytes_needed(ranks: usize) -> usize {
-        Layout::new(ranks, false).total.max(Layout::new(ranks, true).total)
-    }
-
     fn reserve(fd: OwnedFd, mut layout: Layout, magic: u64) -> io::Result<Self> {
         let limit = file_size_limit();
         if limit < layout.whole() as u64 {
@@ -229,8 +227,7 @@ impl Node {
             if failed { Err(needed(io::Error::last_os_error(), bytes)) } else { Ok(base) }
         };
         let base = map(std::ptr::null_mut(), layout.whole(), 0)?;
-        if layout.total <= 4 << 20 {
-            // A small segment gets its pages at once: no page faults on the message path.
+        if layout.total <= MOST_AT_ONCE {
             map(base, layout.total, libc::MAP_FIXED | libc::MAP_POPULATE)?;
         }
         let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))?;
@@ -474,13 +471,15 @@ mod tests {
 
     #[test]
     fn sixty_four_ranks_fit_into_64_mib() {
-        assert!(Node::bytes_needed(64) <= 64 << 20, "{}", Node::bytes_needed(64));
-        assert!(Node::bytes_needed(2) <= 4 << 20);
+        for (ranks, most) in [(64, 64 << 20), (6, MOST_AT_ONCE), (2, MOST_AT_ONCE)] {
+            let needed = [false, true].map(|crowded| Layout::new(ranks, crowded).total);
+            assert!(needed.iter().all(|bytes| *bytes <= most), "{ranks} ranks need {needed:?} bytes");
+        }
         for ranks in [2, 8, 16, 32, 64, 300] {
             let node = Node::create_on(ranks, 2).unwrap();
             let other = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
             assert_eq!((other.buffers(), other.buffer_bytes()), (node.buffers(), node.buffer_bytes()));
-            let waits = (6..=33).contains(&ranks) && node.buffers() < ranks + 2;
+            let waits = (6..=32).contains(&ranks) && node.buffers() < ranks - 1 + 2;
             assert!(!waits, "{ranks} ranks have {} buffers", node.buffers());
         }
     }

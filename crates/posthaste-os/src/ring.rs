@@ -357,8 +357,7 @@ impl Reader {
             self.at = 0;
             self.seq = self.seq.checked_add(1).unwrap_or(1);
         }
-        // Published in quarters of the ring: that line crosses rarely, and the writer never needs more than a
-        // quarter and one cell.
+        // Published in quarters of the ring: that line crosses rarely, and a writer that waits needs little more.
         if self.done - self.published >= self.cells as u64 / 4 {
             self.publish();
         }
@@ -388,10 +387,11 @@ mod tests {
         (Writer::new(&node, 1, 0), Reader::new(&node, 1, 0))
     }
 
-    /// Against a queue, with lengths that make every kind of wrap and every byte look like a sequence number.
+    /// Against a queue, with lengths up to the longest that make every kind of wrap and every byte look like a sequence number.
     #[test]
     fn behaves_like_a_queue() {
         let (mut writer, mut reader) = pair();
+        let longest = MAX_PAYLOAD_OF_PAIR;
         let mut model: VecDeque<(u8, usize)> = VecDeque::new();
         let mut state = 0x9e37_79b9_7f4a_7c15u64;
         let mut next = || {
@@ -402,14 +402,18 @@ mod tests {
         };
         for step in 0..200_000u32 {
             if next() % 2 == 0 {
-                let len = (next() % 3) as usize * (next() % 1400) as usize;
+                let (few, many) = ((next() % 4) as usize, (next() % 1400) as usize);
+                let len = if few == 3 { longest + 1 - many % 300 } else { few * many };
                 // Payload bytes that look like recent sequence numbers.
                 let fill = (step / 256 % 7) as u8;
                 if let Some(mut claim) = writer.claim(len, Load::Message) {
+                    assert!(len <= longest);
                     claim.set_header(&[fill; HEADER]);
                     claim.payload().copy_from(&vec![fill; len]);
                     claim.commit();
                     model.push_back((fill, len));
+                } else {
+                    assert!(len > longest || !model.is_empty(), "no room for {len} bytes where all has been read");
                 }
             } else {
                 match reader.peek().unwrap() {

@@ -162,7 +162,7 @@ mod tests {
     fn table() {
         use LongProtocol as L;
         use Protocol as P;
-        let shm = Caps { packet: 4064, stream: true, get: true, put: true, ..Caps::default() };
+        let shm = Caps { packet: 4256, stream: true, get: true, put: true, ..Caps::default() };
         let oversubscribed = Caps { oversubscribed: true, ..shm };
         let into = Caps { into: true, ..oversubscribed };
         let no_get = Caps { get: false, put: false, ..oversubscribed };
@@ -174,8 +174,8 @@ mod tests {
         let table = [
             // len, contiguous, forced, caps → protocol
             (0,        true,  L::Auto,   shm,     P::Eager),
-            (4064,     false, L::Put,    shm,     P::Eager),
-            (4065,     true,  L::Auto,   shm,     P::Stream),
+            (4256,     false, L::Put,    shm,     P::Eager),
+            (4257,     true,  L::Auto,   shm,     P::Stream),
             (1 << 20,  true,  L::Auto,   shm,     P::Stream),
             (1 << 20,  false, L::Auto,   shm,     P::Stream),
             (1 << 17,  true,  L::Auto,   oversubscribed, P::Stream),
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn the_reason_is_the_one_that_decided() {
         let caps = Caps {
-            packet: 4064,
+            packet: 4256,
             stream: true,
             get: true,
             put: true,

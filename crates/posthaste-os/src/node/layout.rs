@@ -107,7 +107,7 @@ impl Layout {
         // has matched its message, and either of them is given a CPU once more for that.
         let (buffers, buffer_bytes) = match (ranks, crowded) {
             (0..=4, _) => (8, 128 << 10),
-            (6..=16, true) => (18, 32 << 10),
+            (6..=16, true) => (17, 32 << 10),
             (5..=16, _) => (8, 64 << 10),
             (17..=64, true) => (34, 8 << 10),
             (17..=64, false) => (4, 64 << 10),

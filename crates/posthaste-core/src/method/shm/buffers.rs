@@ -24,9 +24,9 @@ impl Shm {
         let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
         let mut filling = self.filling_of(to, filler, persistent, segment.clone(), sender, false);
         // The first piece is there before the receiver hears of the message; of a shorter message everything, for
-        // publishing twice would cost more than copying in turns.
+        // publishing twice would cost more than copying in turns. Its two pieces are three where the end of the buffer divides one.
         let whole = segment.len() <= 2 * self.chunk as u64;
-        filling.pump(if whole { 2 } else { 1 }, self.chunk);
+        filling.pump(if whole { 3 } else { 1 }, self.chunk);
         let offer = Offer::Stream { cursor, filled: filling.segment.position() };
         let all_left = filling.segment.remaining() == 0;
         if all_left {

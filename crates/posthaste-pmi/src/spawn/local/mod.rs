@@ -192,6 +192,7 @@ impl Local {
         epoll: Rc<Epoll>,
     ) -> Result<Self, Refused> {
         let count = seats.ranks.len();
+        confine(&common.cpu_set)?;
         let node = Node::create_on(count, machine::usable_cpus())
             .map_err(refused("cannot make the shared memory of the job"))?;
         let node = copying::publish(node, &machine::affinity());
@@ -251,7 +252,6 @@ impl Local {
         let count = seats.ranks.len();
         let null = OwnedFd::from(File::open("/dev/null").map_err(refused("cannot open /dev/null"))?);
         let own = io::stdin();
-        confine(&common.cpu_set)?;
         if let Some(mask) = common.umask {
             umask(Mode::from_bits_truncate(mask));
         }
