@@ -83,6 +83,11 @@ pub fn bytes(node: &Node) -> usize {
     node.buffer_bytes()
 }
 
+/// How many bounce buffers a receiver has that can be borrowed.
+pub fn count(node: &Node) -> usize {
+    node.buffers()
+}
+
 /// Borrows a free bounce buffer of receiver `to`, leaving at least `spare` others free; `None` when there is none. Whoever would
 /// have taken the last one is to be woken when one comes back.
 pub fn claim(node: &Node, to: usize, spare: usize) -> Option<Filler> {

@@ -44,10 +44,16 @@ use crate::wire::{BufferCursor, DATA_FRONT, Emit, Envelope, Granted, Kind, Offer
 pub(super) const TURN: usize = 64;
 /// Polls between two looks for rings that have gone idle.
 const SWEEP: u32 = 1 << 15;
+/// Turns that a message without a bounce buffer gives to others where CPUs are shared, and how long one takes at most while nobody
+/// computes.
+const TURNS: usize = 8;
+const LONGEST_TURN: Duration = Duration::from_millis(1);
+/// Messages to a peer that give nobody a turn after one for which that was no use.
+const FUTILE: u8 = 64;
 /// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
 const DOUBTS: u8 = 64;
-/// Most ranks of which each may have a small persistent bounce buffer at each other.
-const MOST_PERSISTENT: usize = 5;
+/// Small bounce buffers of a receiver that messages leave free which nobody has matched.
+const FOR_MATCHED: usize = 2;
 /// Time between two questions who has ended.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(200);
 /// How long who finalises waits for others before those that have finalised are taken for gone: one that has lost somebody
@@ -96,6 +102,8 @@ pub struct Shm {
     reached: Vec<Reached>,
     /// Messages to go before a peer is asked again whether its receive buffers lie in such memory.
     doubts: Vec<u8>,
+    /// How many messages to each peer shall not give others a turn when they find no bounce buffer.
+    futile: Vec<u8>,
     /// Messages may be copied directly from and into shared memory.
     shares: bool,
     /// Rings that have shown something unreadable.
@@ -244,10 +252,9 @@ impl Shm {
             granted: VecDeque::new(),
             runs: Vec::new(),
             taken: None,
-            // With few ranks each can have a persistent buffer at each receiver and some are left for messages in between.
             persistent: (0..ranks)
                 .map(|_| {
-                    if ranks <= MOST_PERSISTENT || copying.own_buffer > 0 {
+                    if buffers::suffice_for_all(node) || copying.own_buffer > 0 {
                         Persistent::NotYet
                     } else {
                         Persistent::Never
@@ -259,6 +266,7 @@ impl Shm {
             heap,
             reached: (0..ranks).map(|_| Reached::NotYet).collect(),
             doubts: vec![0; ranks],
+            futile: vec![0; ranks],
             shares: matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared),
             broken: vec![false; ranks],
             oversubscribed,

@@ -20,7 +20,7 @@ impl Shm {
             return None;
         }
         let receive = if ready { Receive::Promised } else { Receive::Unknown };
-        let (filler, persistent) = self.bounce_buffer(to, receive, segment.len())?;
+        let (filler, persistent) = self.bounce_buffer_in_turn(to, receive, segment.len())?;
         let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
         let mut filling = self.filling_of(to, filler, persistent, segment.clone(), sender, false);
         // The first piece is there before the receiver hears of the message; of a shorter message everything, for
@@ -130,7 +130,7 @@ impl Shm {
                 writer.limit_messages(self.packet);
             }
         }
-        let small_persists = self.node.ranks() <= MOST_PERSISTENT;
+        let small_persists = suffice_for_all(&self.node);
         self.persistent[to] = match own {
             Some(filler) => Persistent::Idle(filler),
             None if small_persists => {
@@ -230,6 +230,34 @@ impl Shm {
         Some((None, cursor))
     }
 
+    /// The same as [`Shm::bounce_buffer`], but where ranks share CPUs and there is none, others have their turn first: the receiver may
+    /// copy out what is there. A message that asks instead needs a turn of the receiver and one of ours more.
+    fn bounce_buffer_in_turn(&mut self, to: usize, receive: Receive, len: u64) -> Option<(Filler, bool)> {
+        let found = self.bounce_buffer(to, receive, len);
+        if found.is_some() || !self.oversubscribed {
+            return found;
+        }
+        if self.futile[to] > 0 {
+            self.futile[to] -= 1;
+            return None;
+        }
+        let mut began = machine::now();
+        for _ in 0..TURNS {
+            machine::yield_now();
+            let found = self.bounce_buffer(to, receive, len);
+            if found.is_some() {
+                return found;
+            }
+            let now = machine::now();
+            if now.saturating_sub(began) > LONGEST_TURN {
+                break;
+            }
+            began = now;
+        }
+        self.futile[to] = FUTILE;
+        None
+    }
+
     /// A bounce buffer of receiver `to` for a message of `len` bytes whose receive has been matched, or not yet. A message that
     /// fits as a whole may begin behind anything. One that needs room while it is copied must not queue behind a message
     /// that nobody has matched, which may sit there for long: only behind granted ones, and only if it is certain to be
@@ -263,12 +291,19 @@ impl Shm {
             self.filling.iter().any(fills)
         };
         // One buffer at a time is enough, and stays in the cache; another one only gets past a message in the persistent
-        // one that nobody has matched. Some stay free for what is granted and always drains.
-        if persists && (receive == Receive::Unknown || fills()) {
+        // one that nobody has matched. Where CPUs are shared, it saves the turns of both that asking takes. Some stay free for what is
+        // granted and always drains.
+        let waits = receive == Receive::Unknown && !self.oversubscribed;
+        if persists && (waits || fills()) {
             return None;
         }
-        Some((pool::claim(&self.node, to, if receive == Receive::Matched { 0 } else { 2 })?, false))
+        Some((pool::claim(&self.node, to, if receive == Receive::Matched { 0 } else { FOR_MATCHED })?, false))
     }
+}
+
+/// Whether each rank may keep a small buffer at each other for good, so that those for what is matched are left.
+pub(super) fn suffice_for_all(node: &Node) -> bool {
+    node.ranks() - 1 + FOR_MATCHED <= pool::count(node)
 }
 
 /// How the next message is copied in: as the receiver asks, unless a setting of this process says how.
@@ -294,5 +329,60 @@ pub(super) fn copying(node: &Node, config: &Config, oversubscribed: bool) -> Cop
         own_buffer,
         own_store: config.copy_store.unwrap_or(found.own_store),
         store: config.copy_store.unwrap_or(found.store),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bounce buffers of rank 1 through which messages of rank 0 begin that nobody matches, until one has to ask.
+    fn begun(ranks: usize, cpus: usize, len: usize) -> (Vec<BufferCursor>, Shm) {
+        let node = Node::create_on(ranks, cpus).unwrap();
+        let config = Config { bounce_buffer: BounceBuffer::Small, ..Config::default() };
+        let peers = (0..ranks as u32).map(Peer).collect();
+        let mut shm = Shm::new(&node, 0, peers, &config, ranks > cpus).unwrap();
+        let data = OwnedBuf::new(len);
+        let segment = Segment::contiguous(data.user_buf(), len as u64);
+        let mut begin = || match shm.begin_stream(1, RequestId::NONE, &segment, false)? {
+            (Offer::Stream { cursor, filled }, true) if filled == len as u64 => Some(cursor),
+            other => panic!("{other:?}"),
+        };
+        (std::iter::from_fn(&mut begin).collect(), shm)
+    }
+
+    #[test]
+    fn with_a_cpu_each_what_the_persistent_buffer_does_not_hold_asks() {
+        let (begun, shm) = begun(4, 4, 10_000);
+        assert!(begun.iter().all(|cursor| cursor.persistent && cursor.buffer == begun[0].buffer));
+        assert_eq!(begun.len(), pool::bytes(&shm.node) / 10_000);
+        assert_eq!(shm.futile[1], 0);
+    }
+
+    #[test]
+    fn where_cpus_are_shared_it_borrows_all_but_those_for_the_matched_before_it_asks() {
+        let (begun, mut shm) = begun(16, 2, 10_000);
+        let kept = begun.iter().filter(|cursor| cursor.persistent).count();
+        assert_eq!(kept, pool::bytes(&shm.node) / 10_000);
+        let mut borrowed: Vec<u32> =
+            begun.iter().filter(|cursor| !cursor.persistent).map(|cursor| cursor.buffer).collect();
+        borrowed.sort_unstable();
+        borrowed.dedup();
+        assert_eq!((borrowed.len(), begun.len()), (pool::count(&shm.node) - 1 - FOR_MATCHED, kept + borrowed.len()));
+        // It gave others their turns, in vain; the next ones do not.
+        assert_eq!(shm.futile[1], FUTILE);
+        let data = OwnedBuf::new(10_000);
+        let segment = Segment::contiguous(data.user_buf(), 10_000);
+        assert!(shm.begin_stream(1, RequestId::NONE, &segment, false).is_none());
+        assert_eq!(shm.futile[1], FUTILE - 1);
+        // What is matched still begins.
+        assert!(shm.bounce_buffer(1, Receive::Matched, 10_000).is_some());
+    }
+
+    #[test]
+    fn where_there_are_fewer_buffers_than_ranks_none_persists() {
+        let (begun, shm) = begun(40, 2, 5_000);
+        assert!(begun.iter().all(|cursor| !cursor.persistent));
+        assert_eq!(begun.len(), pool::count(&shm.node) - FOR_MATCHED);
     }
 }
