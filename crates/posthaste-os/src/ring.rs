@@ -413,7 +413,10 @@ mod tests {
                     claim.commit();
                     model.push_back((fill, len));
                 } else {
-                    assert!(len > longest || !model.is_empty(), "no room for {len} bytes where all has been read");
+                    assert!(
+                        len > longest || !model.is_empty(),
+                        "no room for {len} bytes where all has been read"
+                    );
                 }
             } else {
                 match reader.peek().unwrap() {

@@ -27,6 +27,7 @@ pub fn gather(
     let root = team.root(root)?;
     let mut draft = Draft::new(team, Function::Gather, 4);
     draft.rooted(root);
+    draft.fanning_in();
     let (own, all) = sides(team, root, "sendbuf", send, "recvbuf", recv)?;
     collect(&mut draft, own, all, root, choose::moving_radix());
     Ok(draft.done())
@@ -45,6 +46,7 @@ pub fn gatherv(
     let root = team.root(root)?;
     let mut draft = Draft::new(team, Function::Gatherv, team.size() as usize);
     draft.rooted(root);
+    draft.fanning_in();
     let (own, all) = sides(team, root, "sendbuf", send, "recvbuf", recv)?;
     match (own, all) {
         (Some(own), None) => draft.send(root, own.all()),

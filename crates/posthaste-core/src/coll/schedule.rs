@@ -759,9 +759,13 @@ impl Place {
             }
             Step::Send { to, segment } => {
                 let envelope = Envelope { types: segment.types(), ..plan.envelope(segment.len()) };
+                let segment = segment.clone();
                 let started = match segment.is_plain() {
-                    true => send::start(engine, methods, *to, &envelope, segment.clone()),
-                    false => send::start_general(engine, methods, *to, &envelope, segment.clone()),
+                    _ if plan.fans_in && segment.len() >= engine.config.get_limit as u64 => {
+                        send::start_among(engine, methods, *to, &envelope, segment, true)
+                    }
+                    true => send::start(engine, methods, *to, &envelope, segment),
+                    false => send::start_general(engine, methods, *to, &envelope, segment),
                 };
                 if let Started::Request(id) = started? {
                     self.lists.outstanding.push(Outstanding { id, step: at, aside: None });

@@ -314,7 +314,7 @@ pub fn granted(
     let Some(request) = engine.requests.get_mut(sender) else { return stale(engine) };
     let sending = State::Sending { to: from, receiver, sent: false, acknowledged: true };
     match std::mem::replace(&mut request.state, sending) {
-        State::SendPending { segment, to, place } if to == from => {
+        State::SendPending { segment, to, place, .. } if to == from => {
             // The receiver throttled it, and wants it now.
             if receiver == RequestId::NONE {
                 request.state = State::SendAsked { segment, to };

@@ -77,7 +77,7 @@ pub(super) fn send(
     segment: Segment,
     (memory, device): (OwnedBuf, Segment),
 ) -> Result<Started> {
-    let pending = State::SendPending { segment, to, place: u64::MAX };
+    let pending = State::SendPending { segment, to, place: u64::MAX, fan_in: false };
     let id = engine.requests.insert(Request { staged: true, ..Request::new(pending) })?;
     engine.outgoing.note(id, to, envelope);
     let queued = engine.with_pending(to, |pending| pending.push_without_data(id, *envelope));

@@ -201,7 +201,8 @@ pub(super) fn by_names(launcher: &mut Launcher, name: Option<&str>) -> Result<Pl
 /// Makes the segment of a node with so many ranks and publishes where it is to the others of that node.
 pub(super) fn make_segment(launcher: &mut Launcher, ranks: usize) -> Result<Node> {
     // This rank may be bound to few CPUs, and others to others.
-    let node = Node::create_on(ranks, machine::cpus_of_group()).map_err(|e| Error::no_memory(e.to_string()))?;
+    let node =
+        Node::create_on(ranks, machine::cpus_of_group()).map_err(|e| Error::no_memory(e.to_string()))?;
     let node = copying::publish(node, &machine::neighbours());
     let path = format!("/proc/{}/fd/{}", std::process::id(), node.as_fd().as_raw_fd());
     let published = format!("{}:{path}", machine::identity());

@@ -368,7 +368,10 @@ mod tests {
             begun.iter().filter(|cursor| !cursor.persistent).map(|cursor| cursor.buffer).collect();
         borrowed.sort_unstable();
         borrowed.dedup();
-        assert_eq!((borrowed.len(), begun.len()), (pool::count(&shm.node) - 1 - FOR_MATCHED, kept + borrowed.len()));
+        assert_eq!(
+            (borrowed.len(), begun.len()),
+            (pool::count(&shm.node) - 1 - FOR_MATCHED, kept + borrowed.len())
+        );
         // It gave others their turns, in vain; the next ones do not.
         assert_eq!(shm.futile[1], FUTILE);
         let data = OwnedBuf::new(10_000);
