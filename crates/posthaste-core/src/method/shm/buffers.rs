@@ -291,10 +291,9 @@ impl Shm {
             self.filling.iter().any(fills)
         };
         // One buffer at a time is enough, and stays in the cache; another one only gets past a message in the persistent
-        // one that nobody has matched. Where CPUs are shared, it saves the turns of both that asking takes. Some stay free for what is
-        // granted and always drains.
-        let waits = receive == Receive::Unknown && !self.oversubscribed;
-        if persists && (waits || fills()) {
+        // one that nobody has matched. Those that are left are for what is matched and always drains: what nobody has matched may
+        // have them all for good.
+        if persists && (receive == Receive::Unknown || fills()) {
             return None;
         }
         Some((pool::claim(&self.node, to, if receive == Receive::Matched { 0 } else { FOR_MATCHED })?, false))
@@ -352,34 +351,25 @@ mod tests {
     }
 
     #[test]
-    fn with_a_cpu_each_what_the_persistent_buffer_does_not_hold_asks() {
-        let (begun, shm) = begun(4, 4, 10_000);
-        assert!(begun.iter().all(|cursor| cursor.persistent && cursor.buffer == begun[0].buffer));
-        assert_eq!(begun.len(), pool::bytes(&shm.node) / 10_000);
-        assert_eq!(shm.futile[1], 0);
-    }
-
-    #[test]
-    fn where_cpus_are_shared_it_borrows_all_but_those_for_the_matched_before_it_asks() {
-        let (begun, mut shm) = begun(16, 2, 10_000);
-        let kept = begun.iter().filter(|cursor| cursor.persistent).count();
-        assert_eq!(kept, pool::bytes(&shm.node) / 10_000);
-        let mut borrowed: Vec<u32> =
-            begun.iter().filter(|cursor| !cursor.persistent).map(|cursor| cursor.buffer).collect();
-        borrowed.sort_unstable();
-        borrowed.dedup();
-        assert_eq!(
-            (borrowed.len(), begun.len()),
-            (pool::count(&shm.node) - 1 - FOR_MATCHED, kept + borrowed.len())
-        );
-        // It gave others their turns, in vain; the next ones do not.
-        assert_eq!(shm.futile[1], FUTILE);
-        let data = OwnedBuf::new(10_000);
-        let segment = Segment::contiguous(data.user_buf(), 10_000);
-        assert!(shm.begin_stream(1, RequestId::NONE, &segment, false).is_none());
-        assert_eq!(shm.futile[1], FUTILE - 1);
-        // What is matched still begins.
-        assert!(shm.bounce_buffer(1, Receive::Matched, 10_000).is_some());
+    fn what_the_persistent_buffer_does_not_hold_asks() {
+        for (ranks, cpus) in [(4, 4), (4, 2), (16, 2), (32, 2)] {
+            let len = 8_000;
+            let (begun, mut shm) = begun(ranks, cpus, len);
+            assert!(begun.iter().all(|cursor| cursor.persistent && cursor.buffer == begun[0].buffer));
+            assert_eq!(begun.len(), pool::bytes(&shm.node) / len);
+            // Where CPUs are shared it gave others their turns, in vain; the next ones do not.
+            let futile = if ranks > cpus { FUTILE } else { 0 };
+            assert_eq!(shm.futile[1], futile);
+            let data = OwnedBuf::new(len);
+            let segment = Segment::contiguous(data.user_buf(), len as u64);
+            assert!(shm.begin_stream(1, RequestId::NONE, &segment, false).is_none());
+            assert_eq!(shm.futile[1], futile.saturating_sub(1));
+            // All others find one, too, and what is matched begins all the same.
+            for _ in 2..ranks {
+                assert!(pool::claim(&shm.node, 1, 0).is_some());
+            }
+            assert!(shm.bounce_buffer(1, Receive::Matched, len as u64).is_some());
+        }
     }
 
     #[test]
