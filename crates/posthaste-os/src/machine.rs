@@ -249,6 +249,7 @@ mod tests {
         assert_eq!(parse_quota("150000 100000\n"), Some(1.5));
         assert_eq!(parse_quota("1 0"), None);
         assert!(usable_cpus() >= 1);
+        assert!(usable_cpus() <= cpus_of_group());
         assert!(!host_name().is_empty());
         assert_eq!(identity().split('.').filter(|part| !part.is_empty()).count(), 3);
         assert_ne!(random().unwrap(), random().unwrap());

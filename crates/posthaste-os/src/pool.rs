@@ -83,9 +83,13 @@ pub fn bytes(node: &Node) -> usize {
     node.buffer_bytes()
 }
 
-/// How many bounce buffers a receiver has that can be borrowed.
-pub fn count(node: &Node) -> usize {
-    node.buffers()
+/// Bounce buffers of a receiver that are left for messages that have been matched, which always drain: those that nobody has matched
+/// could hold all the others for good.
+pub const FOR_MATCHED: usize = 2;
+
+/// Whether each sender may keep a bounce buffer of each receiver for good, so that those are left.
+pub fn suffice_for_all(node: &Node) -> bool {
+    node.ranks() - 1 + FOR_MATCHED <= node.buffers()
 }
 
 /// Borrows a free bounce buffer of receiver `to`, leaving at least `spare` others free; `None` when there is none. Whoever would

@@ -17,10 +17,10 @@ const LONG_BCAST: u64 = 64 << 10;
 /// Shortest operand that is combined where it arrives, in bytes: of shorter ones the copy costs less than waiting for one after the
 /// other.
 const ON_ARRIVAL: u64 = 1 << 10;
-/// Pieces in which long data goes down a tree of several levels, in bytes: each fits into a bounce buffer of up to 16 ranks. No round number: data that is
-/// a multiple of it takes a message more.
+/// Pieces in which long data goes down a tree of several levels, in bytes: each fits into a bounce buffer of up to 16 ranks. No round
+/// number: data that is a multiple of it takes a message more.
 pub(super) const PIECE: u64 = (32 << 10) - 64;
-/// Where all share the CPUs of one host: members so few that the bounce buffers of each hold what all others send it, and bytes of all
+/// Where all share the CPUs of one host: members so few that all combine (measured with eight bounce buffers each), and bytes of all
 /// operands from which on those of more members are long.
 const FEW: u32 = 6;
 const MUCH: u64 = 256 << 10;

@@ -262,7 +262,7 @@ impl<'a> Draft<'a> {
         self.plan.root = Some(root);
     }
 
-    /// Members send long messages to one at the same time, which should not copy them all alone.
+    /// Members send to one at the same time.
     #[inline]
     pub(super) fn fanning_in(&mut self) {
         self.plan.fans_in = true;

@@ -759,15 +759,12 @@ impl Place {
             }
             Step::Send { to, segment } => {
                 let envelope = Envelope { types: segment.types(), ..plan.envelope(segment.len()) };
-                let segment = segment.clone();
-                let started = match segment.is_plain() {
-                    _ if plan.fans_in && segment.len() >= engine.config.get_limit as u64 => {
-                        send::start_among(engine, methods, *to, &envelope, segment, true)
-                    }
-                    true => send::start(engine, methods, *to, &envelope, segment),
-                    false => send::start_general(engine, methods, *to, &envelope, segment),
-                };
-                if let Started::Request(id) = started? {
+                let mut segment = segment.clone();
+                if segment.is_plain() && send::at_once(engine, methods, *to, &envelope, &mut segment) {
+                    return Ok(());
+                }
+                let started = send::start_among(engine, methods, *to, &envelope, segment, plan.fans_in)?;
+                if let Started::Request(id) = started {
                     self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
                 }
             }

@@ -49,7 +49,7 @@ pub(super) struct Plan {
     pub(super) root: Option<u32>,
     /// All members meet before anything else.
     pub(super) meets: bool,
-    /// Members send long messages to one at the same time.
+    /// Members send to one at the same time.
     pub(super) fans_in: bool,
     pub(super) steps: Vec<Step>,
     pub(super) reduction: Option<(Op, Datatype)>,

@@ -44,16 +44,13 @@ use crate::wire::{BufferCursor, DATA_FRONT, Emit, Envelope, Granted, Kind, Offer
 pub(super) const TURN: usize = 64;
 /// Polls between two looks for rings that have gone idle.
 const SWEEP: u32 = 1 << 15;
-/// Turns that a message without a bounce buffer gives to others where CPUs are shared, and how long one takes at most while nobody
-/// computes.
-const TURNS: usize = 8;
-const LONGEST_TURN: Duration = Duration::from_millis(1);
-/// Messages to a peer that give nobody a turn after one for which that was no use.
+/// Yields of the CPU for a message without a bounce buffer where CPUs are shared, and how long one takes at most while nobody computes.
+const YIELDS: usize = 8;
+const LONGEST_YIELD: Duration = Duration::from_millis(1);
+/// Messages to a peer for which there is no yield after one for which it was of no use.
 const FUTILE: u8 = 64;
 /// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
 const DOUBTS: u8 = 64;
-/// Small bounce buffers of a receiver that messages leave free which nobody has matched.
-const FOR_MATCHED: usize = 2;
 /// Time between two questions who has ended.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(200);
 /// How long who finalises waits for others before those that have finalised are taken for gone: one that has lost somebody
@@ -102,7 +99,7 @@ pub struct Shm {
     reached: Vec<Reached>,
     /// Messages to go before a peer is asked again whether its receive buffers lie in such memory.
     doubts: Vec<u8>,
-    /// How many messages to each peer shall not give others a turn when they find no bounce buffer.
+    /// Messages to go before there is a yield again for one to this peer that finds no bounce buffer.
     futile: Vec<u8>,
     /// Messages may be copied directly from and into shared memory.
     shares: bool,
@@ -254,7 +251,7 @@ impl Shm {
             taken: None,
             persistent: (0..ranks)
                 .map(|_| {
-                    if buffers::suffice_for_all(node) || copying.own_buffer > 0 {
+                    if pool::suffice_for_all(node) || copying.own_buffer > 0 {
                         Persistent::NotYet
                     } else {
                         Persistent::Never

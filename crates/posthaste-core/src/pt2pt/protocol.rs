@@ -50,7 +50,7 @@ pub struct Traits {
     pub run_limit: usize,
     /// Shortest message that is registered part by part, by setting.
     pub pipeline_limit: usize,
-    /// Others send to the same process at this time.
+    /// Others send to the same process at the same time.
     pub fan_in: bool,
     /// Forced way of long messages, by setting.
     pub long: LongProtocol,

@@ -94,7 +94,7 @@ pub fn start_general(
     start_among(engine, methods, to, envelope, segment, false)
 }
 
-/// The same; `fan_in`: others send to that process at this time, which should not copy all of it alone.
+/// The same; `fan_in`: others send to that process at the same time.
 ///
 /// # Errors
 /// As [`start_general`].
@@ -116,7 +116,7 @@ pub fn start_among(
     }
     let envelope = &envelope;
     if let Some(bounced) = bounced {
-        return staging::send(engine, to, envelope, segment, bounced);
+        return staging::send(engine, to, envelope, segment, bounced, fan_in);
     }
     if engine.explaining.is_some()
         && envelope.mode != Mode::Synchronous

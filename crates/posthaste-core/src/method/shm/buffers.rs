@@ -20,7 +20,7 @@ impl Shm {
             return None;
         }
         let receive = if ready { Receive::Promised } else { Receive::Unknown };
-        let (filler, persistent) = self.bounce_buffer_in_turn(to, receive, segment.len())?;
+        let (filler, persistent) = self.bounce_buffer_after_yields(to, receive, segment.len())?;
         let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
         let mut filling = self.filling_of(to, filler, persistent, segment.clone(), sender, false);
         // The first piece is there before the receiver hears of the message; of a shorter message everything, for
@@ -130,7 +130,7 @@ impl Shm {
                 writer.limit_messages(self.packet);
             }
         }
-        let small_persists = suffice_for_all(&self.node);
+        let small_persists = pool::suffice_for_all(&self.node);
         self.persistent[to] = match own {
             Some(filler) => Persistent::Idle(filler),
             None if small_persists => {
@@ -230,9 +230,14 @@ impl Shm {
         Some((None, cursor))
     }
 
-    /// The same as [`Shm::bounce_buffer`], but where ranks share CPUs and there is none, others have their turn first: the receiver may
-    /// copy out what is there. A message that asks instead needs a turn of the receiver and one of ours more.
-    fn bounce_buffer_in_turn(&mut self, to: usize, receive: Receive, len: u64) -> Option<(Filler, bool)> {
+    /// The same as [`Shm::bounce_buffer`], but where ranks share CPUs and there is none, others run first: the receiver may copy out what
+    /// is there. For a message that asks instead, the receiver and this process have to run once more.
+    fn bounce_buffer_after_yields(
+        &mut self,
+        to: usize,
+        receive: Receive,
+        len: u64,
+    ) -> Option<(Filler, bool)> {
         let found = self.bounce_buffer(to, receive, len);
         if found.is_some() || !self.oversubscribed {
             return found;
@@ -242,14 +247,14 @@ impl Shm {
             return None;
         }
         let mut began = machine::now();
-        for _ in 0..TURNS {
+        for _ in 0..YIELDS {
             machine::yield_now();
             let found = self.bounce_buffer(to, receive, len);
             if found.is_some() {
                 return found;
             }
             let now = machine::now();
-            if now.saturating_sub(began) > LONGEST_TURN {
+            if now.saturating_sub(began) > LONGEST_YIELD {
                 break;
             }
             began = now;
@@ -291,18 +296,15 @@ impl Shm {
             self.filling.iter().any(fills)
         };
         // One buffer at a time is enough, and stays in the cache; another one only gets past a message in the persistent
-        // one that nobody has matched. Those that are left are for what is matched and always drains: what nobody has matched may
-        // have them all for good.
+        // one that nobody has matched.
         if persists && (receive == Receive::Unknown || fills()) {
             return None;
         }
-        Some((pool::claim(&self.node, to, if receive == Receive::Matched { 0 } else { FOR_MATCHED })?, false))
+        Some((
+            pool::claim(&self.node, to, if receive == Receive::Matched { 0 } else { pool::FOR_MATCHED })?,
+            false,
+        ))
     }
-}
-
-/// Whether each rank may keep a small buffer at each other for good, so that those for what is matched are left.
-pub(super) fn suffice_for_all(node: &Node) -> bool {
-    node.ranks() - 1 + FOR_MATCHED <= pool::count(node)
 }
 
 /// How the next message is copied in: as the receiver asks, unless a setting of this process says how.
@@ -357,7 +359,7 @@ mod tests {
             let (begun, mut shm) = begun(ranks, cpus, len);
             assert!(begun.iter().all(|cursor| cursor.persistent && cursor.buffer == begun[0].buffer));
             assert_eq!(begun.len(), pool::bytes(&shm.node) / len);
-            // Where CPUs are shared it gave others their turns, in vain; the next ones do not.
+            // Where CPUs are shared it has yielded in vain; the next ones do not.
             let futile = if ranks > cpus { FUTILE } else { 0 };
             assert_eq!(shm.futile[1], futile);
             let data = OwnedBuf::new(len);
@@ -376,6 +378,8 @@ mod tests {
     fn where_there_are_fewer_buffers_than_ranks_none_persists() {
         let (begun, shm) = begun(40, 2, 5_000);
         assert!(begun.iter().all(|cursor| !cursor.persistent));
-        assert_eq!(begun.len(), pool::count(&shm.node) - FOR_MATCHED);
+        let left = std::iter::from_fn(|| pool::claim(&shm.node, 1, 0)).count();
+        assert!(begun.len() > left);
+        assert_eq!(left, pool::FOR_MATCHED);
     }
 }

@@ -192,6 +192,7 @@ impl Local {
         epoll: Rc<Epoll>,
     ) -> Result<Self, Refused> {
         let count = seats.ranks.len();
+        // What follows counts the CPUs that ranks may use.
         confine(&common.cpu_set)?;
         let node = Node::create_on(count, machine::usable_cpus())
             .map_err(refused("cannot make the shared memory of the job"))?;
