@@ -47,8 +47,6 @@ const SWEEP: u32 = 1 << 15;
 /// Yields of the CPU for a message without a bounce buffer where CPUs are shared, and how long one takes at most while nobody computes.
 const YIELDS: usize = 8;
 const LONGEST_YIELD: Duration = Duration::from_millis(1);
-/// Messages to a peer for which there is no yield after one for which it was of no use.
-const FUTILE: u8 = 64;
 /// Messages to a peer between two questions whether its receive buffers lie in memory that we can reach.
 const DOUBTS: u8 = 64;
 /// Time between two questions who has ended.
@@ -99,8 +97,6 @@ pub struct Shm {
     reached: Vec<Reached>,
     /// Messages to go before a peer is asked again whether its receive buffers lie in such memory.
     doubts: Vec<u8>,
-    /// Messages to go before there is a yield again for one to this peer that finds no bounce buffer.
-    futile: Vec<u8>,
     /// Messages may be copied directly from and into shared memory.
     shares: bool,
     /// Rings that have shown something unreadable.
@@ -263,7 +259,6 @@ impl Shm {
             heap,
             reached: (0..ranks).map(|_| Reached::NotYet).collect(),
             doubts: vec![0; ranks],
-            futile: vec![0; ranks],
             shares: matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared),
             broken: vec![false; ranks],
             oversubscribed,

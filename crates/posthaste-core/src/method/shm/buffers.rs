@@ -242,10 +242,6 @@ impl Shm {
         if found.is_some() || !self.oversubscribed {
             return found;
         }
-        if self.futile[to] > 0 {
-            self.futile[to] -= 1;
-            return None;
-        }
         let mut began = machine::now();
         for _ in 0..YIELDS {
             machine::yield_now();
@@ -259,7 +255,6 @@ impl Shm {
             }
             began = now;
         }
-        self.futile[to] = FUTILE;
         None
     }
 
@@ -359,13 +354,6 @@ mod tests {
             let (begun, mut shm) = begun(ranks, cpus, len);
             assert!(begun.iter().all(|cursor| cursor.persistent && cursor.buffer == begun[0].buffer));
             assert_eq!(begun.len(), pool::bytes(&shm.node) / len);
-            // Where CPUs are shared it has yielded in vain; the next ones do not.
-            let futile = if ranks > cpus { FUTILE } else { 0 };
-            assert_eq!(shm.futile[1], futile);
-            let data = OwnedBuf::new(len);
-            let segment = Segment::contiguous(data.user_buf(), len as u64);
-            assert!(shm.begin_stream(1, RequestId::NONE, &segment, false).is_none());
-            assert_eq!(shm.futile[1], futile.saturating_sub(1));
             // All others find one, too, and what is matched begins all the same.
             for _ in 2..ranks {
                 assert!(pool::claim(&shm.node, 1, 0).is_some());
