@@ -468,6 +468,7 @@ fn needed(error: io::Error, bytes: usize) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool;
 
     #[test]
     fn sixty_four_ranks_fit_into_64_mib() {
