@@ -99,12 +99,17 @@ fn segment_slow(buf: *const c_void, count: i64, handle: MPI_Datatype) -> Result<
     let count = arguments::count("count", count)?;
     let datatype = datatype::committed("datatype", handle)?;
     let buf = array("buf", buf, count, &datatype)?;
+    Ok(segment_of(buf, count, datatype))
+}
+
+/// So many elements at an address that was checked. They remember their types where these are to be compared.
+pub(crate) fn segment_of(buf: *const c_void, count: u64, datatype: Datatype) -> Segment {
     // SAFETY: the program describes its buffer by this count and datatype.
     let base = unsafe { base(buf) };
     if TYPED.load(Ordering::Relaxed) {
-        return Ok(Segment::typed_at(base, count, &datatype));
+        return Segment::typed_at(base, count, &datatype);
     }
-    Ok(Segment::owning_at(base, count, datatype))
+    Segment::owning_at(base, count, datatype)
 }
 
 /// The address of an array of `count` elements, checked.

@@ -15,7 +15,7 @@ use crate::call::mpi_fn;
 use crate::layer::arguments::count;
 use crate::layer::library::library;
 use crate::mapping::ranks::rank_in;
-use crate::object::memory::{array, base, plain_segment};
+use crate::object::memory::{array, plain_segment, segment_of};
 use crate::object::{datatype, op, window};
 use crate::request::completion;
 
@@ -198,8 +198,7 @@ fn buffer_of_any_type(
     let count = count(names[1], elements)?;
     let datatype = datatype::committed(names[2], handle)?;
     let address = array(names[0], address, count, &datatype)?;
-    // SAFETY: the program describes its buffer by this count and datatype.
-    Ok(Segment::owning_at(unsafe { base(address) }, count, datatype))
+    Ok(segment_of(address, count, datatype))
 }
 
 #[inline]

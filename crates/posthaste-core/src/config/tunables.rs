@@ -177,7 +177,8 @@ pub const TUNABLES: &[Tunable] = &[
                   types are others fails with MPI_ERR_TYPE and a sentence that names both sides; the data \
                   arrives all the same. Types are compared by the names of their basic types as MPI-5.0 §3.3.1 \
                   wants (`MPI_INT` is not `MPI_INT32_T`), a pair type counts as its two, and `MPI_PACKED` \
-                  matches everything. For finding mistakes: short messages take the general way",
+                  matches everything. A put or get whose target has other types than its origin fails with \
+                  MPI_ERR_TYPE, too, and does nothing. For finding mistakes: short messages take the general way",
     },
     Tunable {
         name: "POSTHASTE_SHOW_TYPES",

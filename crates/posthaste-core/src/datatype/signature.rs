@@ -45,6 +45,9 @@ enum Body {
     Sequence(Arc<Sequence>),
 }
 
+/// Runs of a signature that a sentence names.
+const DESCRIBED: usize = 3;
+
 /// A number of bytes of the packed stream, in either measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bytes {
@@ -240,6 +243,28 @@ impl Signature {
     pub fn prefix_hash(&self, bytes: u64) -> Option<u32> {
         let (whole, rest) = self.turns(bytes, Sum::size)?;
         Some(self.0.sum.times(whole).then(rest).folded())
+    }
+
+    /// The first `bytes` native packed bytes of endless repetition, as far as a sentence should go: `2 MPI_INT, 1 MPI_DOUBLE`.
+    pub fn describe(&self, bytes: u64) -> String {
+        let mut runs: Vec<(u64, &'static str)> = Vec::new();
+        let mut end = 0;
+        self.runs(Measure::Native, 0, bytes, &mut |run| {
+            end = run.native + run.count * run.basic.size;
+            match runs.last_mut() {
+                Some((count, name)) if *name == run.basic.name => *count += run.count,
+                _ => runs.push((run.count, run.basic.name)),
+            }
+            runs.len() <= DESCRIBED
+        });
+        let named: Vec<String> =
+            runs.iter().take(DESCRIBED).map(|(count, name)| format!("{count} {name}")).collect();
+        match named.join(", ") {
+            text if text.is_empty() => "no data".to_owned(),
+            text if runs.len() > DESCRIBED => text + ", ...",
+            text if end > bytes => text + ", the last of them in part",
+            text => text,
+        }
     }
 
     /// Number of basic elements in the first `bytes` native packed bytes of endless repetition; `None` when they

@@ -4,15 +4,10 @@
 //! §3.3.1: the types of the message must be those with which the receive begins, so a receive may be longer;
 //! `MPI_PACKED` matches everything.
 
-use std::fmt::Write;
-
-use crate::datatype::{Builtin, Measure, Segment, Signature};
+use crate::datatype::{Builtin, Segment};
 use crate::error::{Error, ErrorClass};
 use crate::named::Named;
 use crate::wire::Envelope;
-
-/// Runs of a signature that an error message names.
-const NAMED: usize = 3;
 
 /// What is wrong with the types of a message for this receive, if anything. A message that is cut is another error.
 #[cold]
@@ -29,7 +24,7 @@ pub(super) fn check(envelope: &Envelope, segment: &Segment) -> Option<Error> {
         "rank {} sent {}{with}, the receive takes them for {}",
         envelope.source,
         describe_sent(envelope),
-        describe_own(&signature, len)
+        signature.describe(len)
     );
     Some(Error::other(ErrorClass::Type, text))
 }
@@ -44,31 +39,6 @@ fn describe_sent(envelope: &Envelope) -> String {
         Some(first) => format!("{len} bytes of several types that begin with {}", first.name),
         None => format!("{len} bytes"),
     }
-}
-
-/// `2 MPI_INT, 1 MPI_DOUBLE` and so on, as far as `len` bytes reach.
-fn describe_own(signature: &Signature, len: u64) -> String {
-    let mut runs: Vec<(u64, &'static str)> = Vec::new();
-    let mut end = 0;
-    signature.runs(Measure::Native, 0, len, &mut |run| {
-        end = run.native + run.count * run.basic.size;
-        match runs.last_mut() {
-            Some((count, name)) if *name == run.basic.name => *count += run.count,
-            _ => runs.push((run.count, run.basic.name)),
-        }
-        runs.len() <= NAMED
-    });
-    let mut text = String::new();
-    for (at, (count, name)) in runs.iter().take(NAMED).enumerate() {
-        let comma = if at > 0 { ", " } else { "" };
-        let _ = write!(text, "{comma}{count} {name}");
-    }
-    if runs.len() > NAMED {
-        text.push_str(", ...");
-    } else if end > len {
-        text.push_str(", the last of them in part");
-    }
-    if text.is_empty() { "no data".to_owned() } else { text }
 }
 
 #[cfg(test)]

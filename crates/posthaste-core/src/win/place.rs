@@ -102,6 +102,26 @@ impl Window {
 }
 
 impl At<'_> {
+    /// Compares the basic types of both sides, if those of the origin are known (`POSTHASTE_CHECK_TYPES`).
+    ///
+    /// # Errors
+    /// `MPI_ERR_TYPE`: they differ (MPI-5.0 §12.3.1).
+    #[inline]
+    pub(crate) fn check_types(&self, origin: &Segment) -> Result<()> {
+        if origin.is_typed() { self.compare_types(origin) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn compare_types(&self, origin: &Segment) -> Result<()> {
+        let (Some(ours), theirs) = (origin.signature(), self.datatype.signature()) else { return Ok(()) };
+        let len = origin.len();
+        if ours.is_wild() || theirs.is_wild() || ours.prefix_hash(len) == theirs.prefix_hash(len) {
+            return Ok(());
+        }
+        let expected = format_args!("{}, as at the origin", ours.describe(len));
+        Err(Error::invalid(ErrorClass::Type, "target_datatype", theirs.describe(len), expected))
+    }
+
     /// The runs of bytes, from the beginning of the target's datatype.
     pub(super) fn runs(&self) -> Vec<(i64, u64)> {
         let mut runs = Vec::new();

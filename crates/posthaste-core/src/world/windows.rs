@@ -55,6 +55,7 @@ impl World {
     #[inline]
     pub fn put(&self, window: &Window, data: Segment, at: &At<'_>, request: bool) -> Result<RequestId> {
         let Some(place) = window.locate(at, data.len(), request)? else { return Ok(Table::DONE) };
+        at.check_types(&data)?;
         if let Some(memory) = window.segment(place, at.count, at.datatype) {
             return self.copy(data, memory).map(|()| Table::DONE);
         }
@@ -70,6 +71,7 @@ impl World {
     #[inline]
     pub fn get(&self, window: &Window, into: Segment, at: &At<'_>, request: bool) -> Result<RequestId> {
         let Some(place) = window.locate(at, into.len(), request)? else { return Ok(Table::DONE) };
+        at.check_types(&into)?;
         if let Some(memory) = window.segment(place, at.count, at.datatype) {
             return self.copy(memory, into).map(|()| Table::DONE);
         }
