@@ -40,7 +40,7 @@ static void untouched(enum flavor flavor)
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
-    for (enum flavor flavor = CREATE; flavor < DYNAMIC; flavor++)
+    for (enum flavor flavor = CREATE; flavor < FLAVORS; flavor++)
         if (can_make(flavor)) untouched(flavor);
     return check_end();
 }

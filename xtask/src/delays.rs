@@ -39,7 +39,7 @@ struct Way {
 const PACKETS: &[(&str, &str)] = &[("POSTHASTE_MAP_WINDOWS", "0"), ("POSTHASTE_WINDOW_TRANSPORT", "0")];
 const ALONE: &[(&str, &str)] = &[("POSTHASTE_WINDOW_THREAD", "0")];
 
-const WAYS: [Way; 11] = [
+const WAYS: [Way; 12] = [
     Way { name: "mapped memory", over: Over::Own, arguments: &["allocate", AT_ONCE], environment: ALONE },
     Way {
         name: "mapped memory of the program",
@@ -61,7 +61,13 @@ const WAYS: [Way; 11] = [
         environment: ALONE,
     },
     Way { name: "the node's packets", over: Over::Own, arguments: &["created", BOUND], environment: PACKETS },
-    Way { name: "a dynamic window", over: Over::Own, arguments: &["dynamic", BOUND], environment: &[] },
+    Way {
+        name: "copies by the system to what is attached",
+        over: Over::Own,
+        arguments: &["dynamic", AT_ONCE, "put", "get", "long_put"],
+        environment: ALONE,
+    },
+    Way { name: "a dynamic window", over: Over::Own, arguments: &["dynamic", BOUND], environment: PACKETS },
     Way { name: "TCP", over: Over::Tcp, arguments: &["allocate", BOUND], environment: PACKETS },
     Way { name: "two TCP links", over: Over::Links, arguments: &["allocate", BOUND], environment: PACKETS },
     Way { name: "a plug-in", over: Over::Plugin, arguments: &["allocate", BOUND], environment: PACKETS },

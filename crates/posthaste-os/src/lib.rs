@@ -28,6 +28,7 @@ pub mod pmix;
 pub mod pool;
 pub mod process;
 pub mod pulse;
+pub mod ranges;
 pub mod resources;
 pub mod ring;
 pub mod scope;

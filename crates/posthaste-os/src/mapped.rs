@@ -18,6 +18,7 @@ use crate::counted_word::CountedWord;
 use crate::lock_words::{LINE, LockWords};
 use crate::machine;
 use crate::node::file_size_limit;
+use crate::ranges::{self, Ranges};
 use crate::watch::page_size;
 
 /// Bytes at whose multiples each member's memory begins: of a page, where pages are short.
@@ -227,6 +228,18 @@ impl Mapped {
         assert!(at.is_multiple_of(LINE) && end.is_some_and(|end| end <= self.len), "no lock at {at}");
         // SAFETY: inside the mapping, which lives as long as the borrow, and aligned, as it begins at a page. All of it is
         // atomics, which any bits are, and which other processes may change at any time.
+        unsafe { &*self.base.as_ptr().add(at).cast() }
+    }
+
+    /// The ranges that a process tells at `at`.
+    ///
+    /// # Panics
+    /// When there are none: they are aligned and within the memory.
+    pub fn ranges(&self, at: usize) -> &Ranges {
+        let end = at.checked_add(ranges::ROOM);
+        let is_there = at.is_multiple_of(align_of::<Ranges>()) && end.is_some_and(|end| end <= self.len);
+        assert!(is_there, "no ranges at {at}");
+        // SAFETY: as for the words of a lock.
         unsafe { &*self.base.as_ptr().add(at).cast() }
     }
 

@@ -19,6 +19,7 @@ use posthaste_os::lock_words::LockWords;
 use posthaste_os::model::{Node, Shape};
 use posthaste_os::park::{self, Parked, SleeperId, Wake, Wants};
 use posthaste_os::pool;
+use posthaste_os::ranges::Ranges;
 use posthaste_os::ring::{HEADER, Load, Reader, Writer};
 use posthaste_os::status_page::StatusPage;
 use posthaste_os::wake::Doorbell;
@@ -982,4 +983,56 @@ fn without_the_second_look_an_epoch_is_slept_over() {
 #[should_panic(expected = "deadlock")]
 fn without_a_ring_an_epoch_is_slept_over() {
     epochs(1, Leaves::Ringing);
+}
+
+/// Memory that is attached, and what tells others of it.
+struct Attached {
+    ranges: Ranges,
+    /// Of the one who copies.
+    word: AtomicU64,
+    memory: loom::cell::UnsafeCell<u32>,
+}
+
+// SAFETY: what the tests are about.
+unsafe impl Send for Attached {}
+// SAFETY: as above.
+unsafe impl Sync for Attached {}
+
+/// A member copies where another one has attached memory, which that detaches and writes; it leaves out the wait, perhaps.
+fn detach_while_others_copy(waits: bool) {
+    explore(None, move || {
+        let attached = std::sync::Arc::new(Attached {
+            ranges: Ranges::default(),
+            word: AtomicU64::new(0),
+            memory: loom::cell::UnsafeCell::new(0),
+        });
+        attached.ranges.tell([(100, 140)].into_iter());
+        let other = {
+            let attached = std::sync::Arc::clone(&attached);
+            thread::spawn(move || {
+                // The beginning of one and the end of the other: nobody has told this range.
+                assert!(attached.ranges.begin(&attached.word, 105, 50).is_none());
+                if let Some(_using) = attached.ranges.begin(&attached.word, 100, 40) {
+                    attached.memory.with_mut(|memory| unsafe { *memory += 1 });
+                }
+            })
+        };
+        let version = attached.ranges.tell([(120, 180)].into_iter());
+        while waits && !version.is_first_of(&attached.word) {
+            thread::yield_now();
+        }
+        attached.memory.with_mut(|memory| unsafe { *memory += 1 });
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn nobody_copies_where_memory_is_detached() {
+    detach_while_others_copy(true);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn without_the_wait_a_copy_meets_the_owner() {
+    detach_while_others_copy(false);
 }

@@ -383,6 +383,28 @@ pub struct Transfer {
     pub owner: Owner,
 }
 
+/// Which way bytes go between our memory and a peer's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Out of ours.
+    Put,
+    /// Into ours.
+    Get,
+}
+
+/// How a piece of a copy between processes went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// There is more to copy.
+    More,
+    /// That was all.
+    Last,
+    /// The system does not let us.
+    Refused,
+    /// One of the buffers cannot be accessed.
+    Unreadable,
+}
+
 /// How a one-sided operation has gone.
 #[derive(Debug)]
 pub enum Outcome {

@@ -64,8 +64,8 @@ use crate::wire::{BufferCursor, Emit, Envelope, Granted, Offer, Packet, RemoteMe
 
 use bundle::Bundle;
 pub use contract::{
-    Access, Caps, Counters, Drain, Event, GrantedSend, Method, OpenReceive, Outcome, Owner, Room, SHORT_RUN,
-    Transfer,
+    Access, Caps, Counters, Direction, Drain, Event, GrantedSend, Method, OpenReceive, Outcome, Owner, Piece,
+    Room, SHORT_RUN, Transfer,
 };
 use contract::{Done, packing, report};
 use fabric::Fabric;
@@ -471,6 +471,20 @@ impl Methods {
         match (self.route(peer), &mut self.all.shm) {
             (Route::Shm(rank), Some(shm)) => shm.map(rank as usize, memory, len),
             _ => None,
+        }
+    }
+
+    /// Copies the next piece between a segment and memory of a peer that begins at this address, if the system does that for us.
+    pub fn copy_at_once(
+        &mut self,
+        peer: Peer,
+        direction: Direction,
+        address: u64,
+        segment: &mut Segment,
+    ) -> Piece {
+        match (self.route(peer), &mut self.all.shm) {
+            (Route::Shm(rank), Some(shm)) => shm.copy_at_once(rank as usize, direction, address, segment),
+            _ => Piece::Refused,
         }
     }
 

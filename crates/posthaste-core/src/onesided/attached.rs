@@ -31,6 +31,18 @@ impl Attached {
         Some(memory.offset(skip as isize))
     }
 
+    /// The ranges, each from its first byte to the one behind its last; pieces that touch are one.
+    fn ranges(&self) -> Vec<(u64, u64)> {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for (start, (_, size)) in self.0.iter().filter(|(_, (_, size))| *size > 0) {
+            match ranges.last_mut() {
+                Some((_, end)) if end == start => *end += size,
+                _ => ranges.push((*start, start + size)),
+            }
+        }
+        ranges
+    }
+
     fn add(&mut self, memory: UserBuf, len: u64) -> Result<()> {
         let address = memory.address() as u64;
         let before = self.0.range(..address.saturating_add(len.max(1))).next_back();
@@ -69,6 +81,12 @@ impl OneSided {
                 Err(Error::other(ErrorClass::Base, text.to_owned()))
             }
         }
+    }
+
+    /// What is attached: each range from its first byte to the one behind its last, in order; pieces that touch are one.
+    pub fn attached(&mut self, key: RemoteKey) -> Vec<(u64, u64)> {
+        let attached = self.exposed.slot(key).and_then(|slot| slot.attached.as_ref());
+        attached.map_or(Vec::new(), Attached::ranges)
     }
 
     /// Ends that for the memory at this address.
@@ -111,5 +129,6 @@ mod tests {
             assert!(attached.find(at + from, len).is_none());
         }
         assert!(attached.find(at - 1, 1).is_none());
+        assert_eq!(attached.ranges(), [(at, at + 60), (at + 61, at + 70)]);
     }
 }

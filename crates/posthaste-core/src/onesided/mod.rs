@@ -362,11 +362,7 @@ impl OneSided {
                 self.queue_first(peer, Outgoing::Get { access, len });
             }
             (Outcome::Unreadable, _) => {
-                let text = format!(
-                    "memory of rank {} of the world, or the buffer here, cannot be accessed: it was freed, or is protected",
-                    peer.0
-                );
-                self.end(token, Err(Error::other(ErrorClass::Buffer, text)));
+                self.end(token, Err(unreadable(peer)));
             }
             (Outcome::Done, _)
             | (Outcome::Refused(_), Wanted::Bytes(_) | Wanted::Flush(_) | Wanted::Lock) => {
@@ -397,6 +393,15 @@ impl OneSided {
         let done = if token.0 & Token::OF_WINDOW == 0 { &mut self.done } else { &mut self.done_of_windows };
         done.push_back(Done { token, outcome });
     }
+}
+
+/// The system cannot copy between the program's memory and a peer's.
+pub fn unreadable(peer: Peer) -> Error {
+    let text = format!(
+        "memory of rank {} of the world, or the buffer here, cannot be accessed: it was freed, or is protected",
+        peer.0
+    );
+    Error::other(ErrorClass::Buffer, text)
 }
 
 /// What methods call exposed memory by.

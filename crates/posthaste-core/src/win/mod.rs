@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Parts: `short`, what is over in a few instructions; `epoch`, which calls are in order; `parts`, the memory of the members;
-//! `place`, where the elements of an access lie; `hints`; `direct`, operations on mapped memory; `words`, locks, fences and epochs there; `packets`, operations elsewhere. Nothing here blocks: `world` waits.
+//! `attachments`, what members of a node have attached; `place`, where the elements of an access lie; `hints`; `direct`, operations on mapped memory; `words`, locks, fences and epochs there; `packets`, operations elsewhere. Nothing here blocks: `world` waits.
 //!
 //! What must stay true: all members of a window do all atomic operations on an element by one mechanism. Either the memory
 //! of all members is mapped by all of them, and each member does them itself: by a step of the processor where it has one
@@ -18,6 +18,7 @@
 //! its VCI. Which of the two is agreed when the window is made. The target of an access is checked by its origin with the
 //! sizes that its owner has told, and again by the owner when packets do it.
 
+mod attachments;
 mod direct;
 mod epoch;
 #[cfg(test)]
@@ -48,6 +49,7 @@ use crate::ids::{PROC_NULL, Peer, RequestId, Wrong};
 use crate::info::Info;
 use crate::onesided::{RemoteKey, RemoteMemory};
 
+pub(crate) use attachments::Attachments;
 pub(crate) use direct::Operands;
 pub use direct::Update;
 pub use epoch::{Assert, Epochs, LockKind, Locked};
@@ -109,6 +111,8 @@ pub(crate) enum Memory {
     Program,
     /// Of this member, for what peers write to it, until the window is freed.
     Block(Mutex<Option<Block>>),
+    /// The program does that, and the members on this node tell each other what they have attached.
+    Attached(Attachments),
     /// Of all members, mapped by all of them: the words by which they synchronise, what has been heeded of these, and, if it is
     /// the library's, the elements behind them.
     Mapped(Mapped, Heeded),
@@ -247,7 +251,15 @@ impl Window {
     pub(crate) fn mapped(&self) -> Option<&Mapped> {
         match &self.memory {
             Memory::Mapped(mapped, _) => Some(mapped),
-            Memory::Program | Memory::Block(_) => None,
+            Memory::Program | Memory::Block(_) | Memory::Attached(_) => None,
+        }
+    }
+
+    /// What the members on this node have attached to a dynamic window, where they tell each other.
+    pub(crate) fn attachments(&self) -> Option<&Attachments> {
+        match &self.memory {
+            Memory::Attached(attachments) => Some(attachments),
+            Memory::Program | Memory::Block(_) | Memory::Mapped(..) => None,
         }
     }
 
@@ -256,7 +268,7 @@ impl Window {
     pub(crate) fn epoch_words(&self) -> Option<(EpochWords<'_>, &Heeded)> {
         match &self.memory {
             Memory::Mapped(mapped, heeded) => Some((EpochWords::of(mapped, self.parts.len()), heeded)),
-            Memory::Program | Memory::Block(_) => None,
+            Memory::Program | Memory::Block(_) | Memory::Attached(_) => None,
         }
     }
 
@@ -330,6 +342,7 @@ impl Window {
         match &self.memory {
             Memory::Program => {}
             Memory::Block(block) => drop(lock(block).take()),
+            Memory::Attached(attachments) => attachments.let_go(),
             Memory::Mapped(mapped, _) => mapped.let_go(),
         }
         self.near.iter().for_each(Mapped::let_go);

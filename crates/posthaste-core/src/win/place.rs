@@ -123,7 +123,7 @@ impl At<'_> {
     }
 
     /// The runs of bytes, from the beginning of the target's datatype.
-    pub(super) fn runs(&self) -> Vec<(i64, u64)> {
+    pub(crate) fn runs(&self) -> Vec<(i64, u64)> {
         let mut runs = Vec::new();
         Segment::new(UserBuf::none(), self.count, self.datatype).runs(usize::MAX, u64::MAX, &mut runs);
         runs.into_iter().map(|(at, len)| (at as i64, len as u64)).collect()

@@ -1,11 +1,12 @@
-//! The calls on windows: accesses, and what completes them (MPI-5.0 §12.3, §12.5.4). Parts: `create`; `active` and
-//! `locks`, synchronisation; `owned`, windows of elements, for the typed API.
+//! The calls on windows: accesses, and what completes them (MPI-5.0 §12.3, §12.5.4). Parts: `create`; `attached`, memory of dynamic
+//! windows; `active` and `locks`, synchronisation; `owned`, windows of elements, for the typed API.
 //!
 //! On memory that is mapped an access is over when its call returns, and its target takes no part. What must stay true: a
 //! synchronisation waits for what it completes and for nothing else, and ends with an error when a member that it needs is
 //! lost.
 
 mod active;
+mod attached;
 mod by_words;
 mod create;
 mod locks;
@@ -23,6 +24,7 @@ use crate::datatype::{Builtin, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::explain::Part;
 use crate::ids::RequestId;
+use crate::method::Direction;
 use crate::op::Predefined;
 use crate::progress::Vci;
 use crate::pt2pt::Engine;
@@ -59,6 +61,9 @@ impl World {
         if let Some(memory) = window.segment(place, at.count, at.datatype) {
             return self.copy(data, memory).map(|()| Table::DONE);
         }
+        if self.copy_attached(window, Direction::Put, (at, place), &data)? {
+            return Ok(Table::DONE);
+        }
         self.by_packets(window, request, |operations, origin| {
             operations.put(origin, window, (at, place), &data)
         })
@@ -74,6 +79,9 @@ impl World {
         at.check_types(&into)?;
         if let Some(memory) = window.segment(place, at.count, at.datatype) {
             return self.copy(memory, into).map(|()| Table::DONE);
+        }
+        if self.copy_attached(window, Direction::Get, (at, place), &into)? {
+            return Ok(Table::DONE);
         }
         self.by_packets(window, request, |operations, origin| {
             operations.get(origin, window, (at, place), &into)

@@ -6,6 +6,7 @@
 use posthaste_os::peer_copy::EFAULT;
 
 use super::*;
+use crate::method::{Direction, Piece};
 
 /// Bytes of a direct copy between two looks at everything else.
 const DIRECT_PIECE: u64 = 4 << 20;
@@ -130,7 +131,8 @@ impl Shm {
     ) {
         let piece = match get.memory {
             RemoteMemory::Address { address, .. } => {
-                get_piece(self.node.pid(from), address, &mut get, &mut self.runs, &mut self.taken)
+                let whole = (&mut get.segment, get.len);
+                get_piece(self.node.pid(from), address, whole, &mut self.runs, &mut self.taken)
             }
             RemoteMemory::Shared { offset } => self.get_shared_piece(from, offset, &mut get),
         };
@@ -165,7 +167,7 @@ impl Shm {
     ) {
         let piece = match put.memory {
             RemoteMemory::Address { address, .. } => {
-                put_piece(self.node.pid(to), address, &mut put, &mut self.runs)
+                put_piece(self.node.pid(to), address, (&mut put.segment, put.len), &mut self.runs)
             }
             RemoteMemory::Shared { offset } => self.put_shared_piece(to, offset, &mut put),
         };
@@ -226,6 +228,29 @@ impl Shm {
 }
 
 impl Shm {
+    /// Copies the next piece between a segment and memory of a peer, which begins at this address, by the system.
+    pub(in crate::method) fn copy_at_once(
+        &mut self,
+        peer: usize,
+        direction: Direction,
+        address: u64,
+        segment: &mut Segment,
+    ) -> Piece {
+        if self.reachable[peer] == Some(false) {
+            return Piece::Refused;
+        }
+        let pid = self.node.pid(peer);
+        let len = segment.len();
+        let piece = match direction {
+            Direction::Put => put_piece(pid, address, (segment, len), &mut self.runs),
+            Direction::Get => get_piece(pid, address, (segment, len), &mut self.runs, &mut self.taken),
+        };
+        if piece == Piece::Refused {
+            self.reachable[peer] = Some(false);
+        }
+        piece
+    }
+
     /// Copies the next piece out of memory that a peer shares.
     fn get_shared_piece(&mut self, rank: usize, offset: u64, get: &mut Transfer) -> Piece {
         let Some(heap) = self.reach(rank) else { return Piece::Refused };
@@ -292,57 +317,50 @@ impl Shm {
     }
 }
 
-/// How a piece of a direct copy went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece {
-    /// There is more to copy.
-    More,
-    /// That was all.
-    Last,
-    /// The system does not let us.
-    Refused,
-    /// One of the buffers cannot be accessed.
-    Unreadable,
-}
-
-/// Copies the next piece out of another process's memory. What is to be combined comes by way of `taken`, which stays in the cache.
+/// Copies the next piece out of another process's memory, up to so many bytes in all. What is to be combined comes by way of `taken`,
+/// which stays in the cache.
 fn get_piece(
     pid: u32,
     address: u64,
-    get: &mut Transfer,
+    (segment, len): (&mut Segment, u64),
     runs: &mut Vec<(usize, usize)>,
     taken: &mut Option<OwnedBuf>,
 ) -> Piece {
-    let at = get.segment.position();
-    if at < get.len && get.segment.is_combined() {
+    let at = segment.position();
+    if at < len && segment.is_combined() {
         let taken = taken.get_or_insert_with(|| OwnedBuf::new(TAKEN)).user_buf();
-        let piece = (get.len - at).min(TAKEN as u64);
+        let piece = (len - at).min(TAKEN as u64);
         let run = [(taken.address(), piece as usize)];
         if let Some(failed) = failed(piece, buffer::read_peer(pid, address.wrapping_add(at), &run)) {
             return failed;
         }
-        get.segment.unpack(taken.source(piece as usize));
-    } else if at < get.len {
+        segment.unpack(taken.source(piece as usize));
+    } else if at < len {
         runs.clear();
-        let piece = get.segment.runs(DIRECT_RUNS, (get.len - at).min(DIRECT_PIECE), runs);
+        let piece = segment.runs(DIRECT_RUNS, (len - at).min(DIRECT_PIECE), runs);
         if let Some(failed) = failed(piece, buffer::read_peer(pid, address.wrapping_add(at), runs)) {
             return failed;
         }
     }
-    if get.segment.position() < get.len { Piece::More } else { Piece::Last }
+    if segment.position() < len { Piece::More } else { Piece::Last }
 }
 
-/// Copies the next piece into another process's memory.
-fn put_piece(pid: u32, address: u64, put: &mut Transfer, runs: &mut Vec<(usize, usize)>) -> Piece {
-    let at = put.segment.position();
-    if at < put.len {
+/// Copies the next piece into another process's memory, up to so many bytes in all.
+fn put_piece(
+    pid: u32,
+    address: u64,
+    (segment, len): (&mut Segment, u64),
+    runs: &mut Vec<(usize, usize)>,
+) -> Piece {
+    let at = segment.position();
+    if at < len {
         runs.clear();
-        let piece = put.segment.runs(DIRECT_RUNS, (put.len - at).min(DIRECT_PIECE), runs);
+        let piece = segment.runs(DIRECT_RUNS, (len - at).min(DIRECT_PIECE), runs);
         if let Some(failed) = failed(piece, buffer::write_peer(pid, address.wrapping_add(at), runs)) {
             return failed;
         }
     }
-    if put.segment.position() < put.len { Piece::More } else { Piece::Last }
+    if segment.position() < len { Piece::More } else { Piece::Last }
 }
 
 /// What went wrong with a piece of so many bytes.

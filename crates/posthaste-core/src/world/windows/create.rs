@@ -6,6 +6,7 @@
 //!   all can:    rank 0 makes the memory, tells its ticket; the others attach it; share: did it go well?
 //!               created: rank 0 makes the words alone, and each maps what the others have allocated, or have of a window of all
 //!   otherwise:  each has memory of its own, and exposes it
+//!               dynamic: the first of each node makes memory in which its members tell each other what they have attached
 //!   share: the keys, and where methods that read and write memory by themselves find it
 //!               near memory that its owner shares with the node: mapped
 //!   agree that all have the window
@@ -29,7 +30,9 @@ use crate::info::Info;
 use crate::method::Route;
 use crate::onesided::{RemoteKey, RemoteMemory};
 use crate::progress::Vci;
-use crate::win::{Flavor, Heeded, Memory, Part, Parts, Targets, Window, alignment, control, noncontiguous};
+use crate::win::{
+    Attachments, Flavor, Heeded, Memory, Part, Parts, Targets, Window, alignment, control, noncontiguous,
+};
 use crate::world::World;
 use crate::world::windows::lost_member;
 use crate::world::windows::mappings::InWindow;
@@ -126,9 +129,14 @@ impl World {
     /// As [`World::create_window`].
     pub fn create_dynamic_window(&self, new: &NewWindow<'_>) -> Result<Arc<Window>> {
         self.made_by_all(Flavor::Dynamic, new, |comm| {
-            let members = self.members(Flavor::Dynamic, comm, new, 0, false)?;
+            let copies = self.vci_of(comm).engine.config.window_transport;
+            let members = self.members(Flavor::Dynamic, comm, new, 0, copies)?;
+            let memory = self.attachments(comm, &members)?.map_or(Memory::Program, Memory::Attached);
             let key = self.vci_of(comm).engine.with_onesided(|onesided, _| onesided.expose_attached());
-            self.exposed(Flavor::Dynamic, comm, new, (&members, UserBuf::none()), Memory::Program, Ok(key))
+            let window =
+                self.exposed(Flavor::Dynamic, comm, new, (&members, UserBuf::none()), memory, Ok(key))?;
+            window.attachments().into_iter().for_each(Attachments::known_to_all);
+            Ok(window)
         })
     }
 
@@ -212,8 +220,7 @@ impl World {
     /// `MPI_ERR_RMA_FLAVOR`; what [`OneSided::attach`](crate::onesided::OneSided::attach) says.
     pub fn attach_memory(&self, window: &Window, memory: &Segment) -> Result<()> {
         dynamic(window)?;
-        let mut vci = self.vci_of(window.comm());
-        vci.engine.with_onesided(|onesided, _| onesided.attach(window.own().key, memory))
+        self.change_attached(window, |onesided, key| onesided.attach(key, memory)).map(drop)
     }
 
     /// `MPI_Win_detach`.
@@ -222,8 +229,9 @@ impl World {
     /// `MPI_ERR_RMA_FLAVOR`; `MPI_ERR_BASE` where no memory is attached.
     pub fn detach_memory(&self, window: &Window, address: u64) -> Result<()> {
         dynamic(window)?;
-        let mut vci = self.vci_of(window.comm());
-        vci.engine.with_onesided(|onesided, _| onesided.detach(window.own().key, address))
+        let told = self.change_attached(window, |onesided, key| onesided.detach(key, address))?;
+        self.until_unused(window, told);
+        Ok(())
     }
 
     /// Whether this process may map memory of windows with others.
@@ -315,7 +323,7 @@ impl World {
         // A member of its own mind would see the parts of others elsewhere, and its own part in theirs.
         let apart = flavor == Flavor::Allocate || members.iter().all(|member| member.apart);
         let (starts, len) = layout(members, apart);
-        let (mapped, is_made) = self.mapping(flavor, comm, len)?;
+        let (mapped, is_made) = self.mapping(flavor, comm, 0, len)?;
         let Some(mapped) = self.if_all_have(flavor, comm, mapped)? else {
             if !is_made && flavor == Flavor::Shared {
                 let text = format!("there is no memory for a window of {len} bytes in all");
@@ -355,7 +363,7 @@ impl World {
         shared: Option<Shared>,
     ) -> Result<Option<Arc<Window>>> {
         const FLAVOR: Flavor = Flavor::Create;
-        let (words, _) = self.mapping(FLAVOR, comm, control(members.len()))?;
+        let (words, _) = self.mapping(FLAVOR, comm, 0, control(members.len()))?;
         let told = self.share_numbers(FLAVOR, comm, shared.map_or([0; 4], Shared::numbers))?;
         let me = comm.rank() as usize;
         let mut near = Vec::new();
@@ -383,14 +391,34 @@ impl World {
         Ok(Some(Arc::new(Window::new(comm.clone(), FLAVOR, parts, memory, (new.info, false)))))
     }
 
-    /// So many bytes that this member has mapped, of memory that rank 0 has made; and whether it has.
-    fn mapping(&self, flavor: Flavor, comm: &Comm, len: usize) -> Result<(Option<Mapped>, bool)> {
-        let made = if comm.rank() == 0 { Some(Mapped::create(len)) } else { None };
+    /// Memory in which the members of this node tell each other what they have attached to a dynamic window, if there is another one,
+    /// and it can be had.
+    fn attachments(&self, comm: &Comm, members: &[Member]) -> Result<Option<Attachments>> {
+        let me = comm.rank() as usize;
+        let is_near = |rank: &usize| members[*rank].maps_with(&members[me]);
+        let near: Vec<usize> = (0..members.len()).filter(is_near).collect();
+        let (maker, len) = match near[..] {
+            [first, _, ..] => (first, Attachments::room(near.len())),
+            _ => (me, 0),
+        };
+        let (mapped, _) = self.mapping(Flavor::Dynamic, comm, maker, len)?;
+        Ok(mapped.map(|mapped| Attachments::new(mapped, near)))
+    }
+
+    /// So many bytes that this member has mapped, of memory that the maker, a rank of its node, has made; and whether it has. None are not made.
+    fn mapping(
+        &self,
+        flavor: Flavor,
+        comm: &Comm,
+        maker: usize,
+        len: usize,
+    ) -> Result<(Option<Mapped>, bool)> {
+        let made = (comm.rank() as usize == maker && len > 0).then(|| Mapped::create(len));
         let ticket = match &made {
             Some(Ok((_, Ticket { pid, fd, inode }))) => [1, u64::from(*pid), u64::from(*fd), *inode],
             _ => [0; 4],
         };
-        let [is_made, pid, fd, inode] = self.share_numbers(flavor, comm, ticket)?[0];
+        let [is_made, pid, fd, inode] = self.share_numbers(flavor, comm, ticket)?[maker];
         let mapped = match made {
             Some(made) => made.ok().map(|(mapped, _)| mapped),
             None if is_made == 0 => None,

@@ -1,0 +1,91 @@
+//! Memory that is attached to dynamic windows: its owner tells the members on its node, and these have the system copy there
+//! (MPI-5.0 §12.2.4).
+//!
+//! What must stay true: when memory is detached nobody copies there any more. What the system does not copy, or its owner has not
+//! told, goes by packets, as a whole.
+
+use posthaste_os::ranges::Version;
+
+use crate::datatype::Segment;
+use crate::error::Result;
+use crate::method::{Direction, Piece};
+use crate::onesided::{self, OneSided, RemoteKey};
+use crate::trace::Counter;
+use crate::win::{At, Attachments, Place, Window};
+use crate::world::World;
+
+impl World {
+    /// Changes what this member has attached, and tells the members on its node: which version of it this is.
+    pub(super) fn change_attached(
+        &self,
+        window: &Window,
+        change: impl FnOnce(&mut OneSided, RemoteKey) -> Result<()>,
+    ) -> Result<Option<Version>> {
+        let (key, me) = (window.own().key, window.comm().rank() as usize);
+        let mut vci = self.vci_of(window.comm());
+        vci.engine.with_onesided(|onesided, _| {
+            change(onesided, key)?;
+            let tell = |attachments: &Attachments| attachments.tell(me, onesided.attached(key).into_iter());
+            Ok(window.attachments().and_then(tell))
+        })
+    }
+
+    /// Waits until no living member copies where this one had something attached before that version. Each copies a piece at a time.
+    pub(super) fn until_unused(&self, window: &Window, version: Option<Version>) {
+        let (Some(attachments), Some(version)) = (window.attachments(), version) else { return };
+        let me = window.comm().rank() as usize;
+        loop {
+            let users: Vec<usize> = attachments.users_before(me, version).collect();
+            if users.is_empty() {
+                return;
+            }
+            let lives =
+                |user: &usize| self.vci_of(window.comm()).engine.losses.check(window.peer(*user)).is_ok();
+            if !users.iter().any(lives) {
+                return;
+            }
+            posthaste_os::machine::yield_now();
+            self.step_in(window.comm());
+        }
+    }
+
+    /// Copies between a segment and memory that a member on this node has attached, as far as the system does that. Whether all of it
+    /// is done.
+    ///
+    /// # Errors
+    /// `MPI_ERR_BUFFER`: one side cannot be accessed.
+    pub(super) fn copy_attached(
+        &self,
+        window: &Window,
+        direction: Direction,
+        (at, place): (&At<'_>, Place),
+        segment: &Segment,
+    ) -> Result<bool> {
+        let Some(attachments) = window.attachments() else { return Ok(false) };
+        if segment.is_on_device() {
+            return Ok(false);
+        }
+        let (me, peer) = (window.comm().rank() as usize, window.peer(place.target));
+        let mut from = 0;
+        for (by, len) in at.runs() {
+            let mut part = segment.part(from, from + len)?;
+            let start = place.offset.wrapping_add(by) as u64;
+            loop {
+                // Others need this engine between two pieces.
+                let mut vci = self.vci_of(window.comm());
+                let Some(_using) = attachments.begin(me, place.target, start, len) else { return Ok(false) };
+                match vci.methods.copy_at_once(peer, direction, start, &mut part) {
+                    Piece::More => {}
+                    Piece::Last => {
+                        vci.engine.counts.add(Counter::OneSidedTransfers, 1);
+                        break;
+                    }
+                    Piece::Refused => return Ok(false),
+                    Piece::Unreadable => return Err(onesided::unreadable(peer)),
+                }
+            }
+            from += len;
+        }
+        Ok(true)
+    }
+}
