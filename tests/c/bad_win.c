@@ -286,7 +286,7 @@ static void constructors(void)
     BAD(MPI_ERR_SIZE, "size is -4", MPI_Win_allocate_shared_c, -4, 1, I, S, &base, &made);
     BAD(MPI_ERR_DISP, "disp_unit is 0", MPI_Win_create, data, 4, 0, I, S, &made);
     BAD(MPI_ERR_DISP, "disp_unit is -3", MPI_Win_allocate_c, 4, -3, I, S, &base, &made);
-    BAD(MPI_ERR_BUFFER, "base is NULL", MPI_Win_create, NULL, 4, 1, I, S, &made);
+    BAD(MPI_ERR_BASE, "base is NULL", MPI_Win_create, NULL, 4, 1, I, S, &made);
     BAD(MPI_ERR_NO_MEM, "no memory", MPI_Win_allocate, (MPI_Aint)1 << 60, 1, I, S, &base, &made);
     BAD(MPI_ERR_NO_MEM, "no memory", MPI_Win_allocate_shared, (MPI_Aint)1 << 60, 1, I, S, &base, &made);
 }
@@ -459,7 +459,7 @@ static void dynamic(MPI_Win w, MPI_Win other)
     BAD(MPI_ERR_RMA_FLAVOR, "a window of MPI_Win_create", MPI_Win_detach, other, ten);
     BAD(MPI_ERR_RMA_FLAVOR, "a dynamic window", MPI_Win_shared_query, w, 0, &bytes, &n, &place);
     BAD(MPI_ERR_SIZE, "size is -1", MPI_Win_attach, w, ten, -1);
-    BAD(MPI_ERR_BUFFER, "base is NULL", MPI_Win_attach, w, NULL, 4);
+    BAD(MPI_ERR_BASE, "base is NULL", MPI_Win_attach, w, NULL, 4);
     BAD(MPI_ERR_RMA_ATTACH, "apart from what is attached", MPI_Win_attach, w, ten + 5, 4);
     BAD(MPI_ERR_BASE, "base is ", MPI_Win_detach, w, ten + 1);
     OK(MPI_Win_lock_all(0, w));

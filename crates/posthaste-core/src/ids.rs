@@ -104,6 +104,16 @@ impl ContextId {
         Self(self.0 | 2)
     }
 
+    /// The context in which members of the same communicator agree that all of them have made something of it.
+    pub fn making(self) -> Self {
+        Self(self.0 | 3)
+    }
+
+    /// The context of a series of agreements, of which this is one: its own, where members agree on what they make.
+    pub(crate) fn of_agreements(self) -> Self {
+        if self == self.making() { self } else { self.point_to_point() }
+    }
+
     /// The same, for a communicator with members of several jobs: its founder is of this one. `None` when this process has
     /// heard of too many jobs.
     pub fn allocated_in(self, job: JobId) -> Option<Self> {

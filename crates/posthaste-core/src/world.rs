@@ -76,6 +76,7 @@ pub use descriptor::Bell;
 pub use faults::{Deciding, Shrinking};
 pub use handlers::deadlock;
 use meeting::Abroad;
+pub use meeting::Parents;
 pub use owned::{Ended, Owned, Transfer};
 pub use partitioned::{PartitionedReceive, PartitionedSend};
 pub use persistent::Persistent;

@@ -5,10 +5,12 @@
 //!   8   writers   members that wait for an exclusive lock
 //!   16  waiters   members that wait for any
 //!   24  busy      a member changes elements that the processor cannot change in one step
+//!   32  passed    shared locks that were taken while members waited for an exclusive one
 //! ```
 //!
 //! What must stay true: one exclusive holder or any number of shared ones; who waits has said so before it looks once more and
-//! sleeps, and who gives a lock back looks for waiters afterwards. Shared locks stand back behind who waits for an exclusive one.
+//! sleeps, and who gives a lock back looks for waiters afterwards. So many shared locks pass who waits for an exclusive one, since who
+//! holds a shared lock may wait for somebody who asks for another one; those after them stand back, so that nobody starves.
 //! Proved by `tests/loom.rs`.
 
 use std::sync::atomic::Ordering;
@@ -17,6 +19,8 @@ use crate::memory::AtomicU64;
 
 /// Bytes of the words of one memory: a cache line.
 pub const LINE: usize = 64;
+/// Shared locks that pass those who wait for an exclusive one.
+pub const PASSES: u64 = 64;
 /// Where the exclusive holder stands.
 const HOLDER: u32 = 32;
 
@@ -28,6 +32,7 @@ pub struct LockWords {
     writers: AtomicU64,
     waiters: AtomicU64,
     busy: AtomicU64,
+    passed: AtomicU64,
 }
 
 #[cfg(not(loom))]
@@ -35,8 +40,8 @@ const _: () = assert!(size_of::<LockWords>() == LINE);
 
 impl Default for LockWords {
     fn default() -> Self {
-        let [lock, writers, waiters, busy] = [0; 4].map(AtomicU64::new);
-        Self { lock, writers, waiters, busy }
+        let [lock, writers, waiters, busy, passed] = [0; 5].map(AtomicU64::new);
+        Self { lock, writers, waiters, busy, passed }
     }
 }
 
@@ -46,12 +51,21 @@ impl LockWords {
         if exclusive {
             let mine = u64::from(me + 1) << HOLDER;
             // SYNC: pairs with the step in `unlock`: what was done under the lock before is seen.
-            return self.lock.compare_exchange(0, mine, Ordering::Acquire, Ordering::Relaxed).is_ok();
+            let taken = self.lock.compare_exchange(0, mine, Ordering::Acquire, Ordering::Relaxed).is_ok();
+            if taken && self.passed.load(Ordering::Relaxed) > 0 {
+                self.passed.store(0, Ordering::Relaxed);
+            }
+            return taken;
         }
-        let stands_back = self.writers.load(Ordering::Relaxed) > 0;
+        let passes = self.writers.load(Ordering::Relaxed) > 0;
+        let stands_back = passes && self.passed.load(Ordering::Relaxed) >= PASSES;
         let more = |held: u64| (held >> HOLDER == 0 && !stands_back).then_some(held + 1);
         // SYNC: as above.
-        self.lock.fetch_update(Ordering::Acquire, Ordering::Relaxed, more).is_ok()
+        let taken = self.lock.fetch_update(Ordering::Acquire, Ordering::Relaxed, more).is_ok();
+        if taken && passes {
+            self.passed.fetch_add(1, Ordering::Relaxed);
+        }
+        taken
     }
 
     /// Gives the lock back. Whether somebody waits for it.
@@ -88,7 +102,7 @@ impl LockWords {
     /// Whether a lock of this kind could be taken.
     pub fn is_free(&self, exclusive: bool) -> bool {
         let held = self.lock.load(Ordering::SeqCst);
-        let wanted = self.writers.load(Ordering::SeqCst) > 0;
+        let wanted = self.writers.load(Ordering::SeqCst) > 0 && self.passed.load(Ordering::SeqCst) >= PASSES;
         if exclusive { held == 0 } else { held >> HOLDER == 0 && !wanted }
     }
 
@@ -134,10 +148,20 @@ mod tests {
         assert!(words.try_lock(0, SHARED) && words.try_lock(1, SHARED));
         assert!(!words.try_lock(2, EXCLUSIVE));
         words.waits(EXCLUSIVE);
+        for _ in 0..PASSES {
+            assert!(words.is_free(SHARED) && words.try_lock(2, SHARED) && words.unlock(SHARED));
+        }
         assert!(!words.try_lock(2, SHARED), "a writer waits");
         assert!(words.unlock(SHARED));
         assert_eq!(words.holders(), (None, 1));
         assert!(!words.is_free(EXCLUSIVE) && words.unlock(SHARED));
+        assert!(words.try_lock(1, EXCLUSIVE));
+        words.waits(EXCLUSIVE);
+        assert!(
+            words.unlock(EXCLUSIVE) && words.try_lock(0, SHARED) && words.unlock(SHARED),
+            "it has had its turn"
+        );
+        words.waits_no_more(EXCLUSIVE);
         assert!(words.try_lock(1, EXCLUSIVE));
         words.waits_no_more(EXCLUSIVE);
         assert_eq!(words.holders(), (Some(1), 0));

@@ -12,7 +12,7 @@ use posthaste_core::buffer::{Equivalence, Memory};
 use posthaste_core::comm::Comm;
 use posthaste_core::error::{Result as Checked, say};
 use posthaste_core::instance::{self, Job, Share, Threads};
-use posthaste_core::world::{Buffered, Calls, World};
+use posthaste_core::world::{Buffered, Calls, Parents, World};
 
 use crate::communicator::Communicator;
 use crate::error::{Error, Result};
@@ -129,9 +129,10 @@ impl Universe {
 
     /// One that comes and goes with those of the other ranks.
     fn join(call: &'static str, threads: Threads) -> Result<Self> {
-        let joined = instance::share(threads, CALLS).and_then(|joined| {
-            let parents = joined.meet_parents(call)?;
-            Ok(Self::of(joined, parents))
+        let joined = instance::share(threads, CALLS).and_then(|joined| match joined.meet_parents(call)? {
+            Parents::Nobody => Ok(Self::of(joined, None)),
+            Parents::Met(parents) => Ok(Self::of(joined, Some(parents))),
+            Parents::Gone(why) => Err(why),
         });
         joined.map_err(|cause| Error::new(call, None, cause))
     }

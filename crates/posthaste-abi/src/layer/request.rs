@@ -390,7 +390,15 @@ pub(crate) fn waited_for(vci: &Vci, id: RequestId) -> Option<RequestId> {
 }
 
 /// The status of a request that is over, which stays. Its error is for whoever completes it.
-pub(crate) fn look(vci: Entered<'_>, id: RequestId) -> Result<Option<Status>> {
+///
+/// # Errors
+/// `MPIX_ERR_PROC_FAILED_PENDING`: it is not over, and goes on when the program has acknowledged who is lost.
+pub(crate) fn look(mut vci: Entered<'_>, id: RequestId) -> Result<Option<Status>> {
+    if let Some(waited_for) = vci.engine.persistent.waited_for(id)
+        && let Some(Status { error: Some(why), .. }) = halted(&mut vci, waited_for)
+    {
+        return Err(why);
+    }
     let Engine { requests, persistent, .. } = &vci.engine;
     let found = persistent.waited_for(id).and_then(|waited_for| requests.get(waited_for));
     let mut status = match found {

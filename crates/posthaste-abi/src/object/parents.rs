@@ -7,7 +7,8 @@ use std::sync::{Mutex, PoisonError, Weak};
 
 use posthaste_core::comm::Comm;
 use posthaste_core::error::Result;
-use posthaste_core::world::World;
+use posthaste_core::instance::{Job, Share};
+use posthaste_core::world::Parents;
 
 use crate::abi::constants::MPI_COMM_NULL;
 use crate::abi::types::MPI_Comm;
@@ -16,12 +17,25 @@ use crate::object::communicator;
 /// Its handle, which may become that of another one when this one is gone.
 static PARENTS: Mutex<Option<(MPI_Comm, Weak<Comm>)>> = Mutex::new(None);
 
-/// Connects to the parents, if there are any. All ranks of the job call it, once, before MPI is initialised.
-pub(crate) fn meet(world: &World) -> Result<()> {
-    if let Some(made) = world.meet_parents("MPI_Init")? {
-        let known = std::sync::Arc::downgrade(&made);
-        let handle = communicator::store(Some(made))?;
-        *PARENTS.lock().unwrap_or_else(PoisonError::into_inner) = Some((handle, known));
+/// Connects to the parents, if there are any. All ranks of the job call it, once, before MPI is initialised. Without parents who want
+/// it the job ends here, well: an error would end the job of the parents, too.
+pub(crate) fn meet(world: &Share) -> Result<()> {
+    match world.meet_parents("MPI_Init")? {
+        Parents::Nobody => {}
+        Parents::Met(made) => {
+            let known = std::sync::Arc::downgrade(&made);
+            let handle = communicator::store(Some(made))?;
+            *PARENTS.lock().unwrap_or_else(PoisonError::into_inner) = Some((handle, known));
+        }
+        Parents::Gone(why) => {
+            if world.rank() == 0 {
+                eprintln!(
+                    "posthaste: the processes that started this job do not wait for it any more, so it ends: {why}"
+                );
+            }
+            world.close(Job::Left)?;
+            std::process::exit(0);
+        }
     }
     Ok(())
 }

@@ -14,7 +14,6 @@ use crate::abi::constants::{
 };
 use crate::abi::types::MPI_Win;
 use crate::handle::{Kind, Table};
-use crate::layer::errhandler::initial;
 use crate::layer::object_ref::Recent;
 
 /// A window, with the numbers that its predefined attributes show by their addresses (MPI-5.0 §12.2.6).
@@ -110,10 +109,10 @@ impl Win {
         })
     }
 
-    /// The error handler; every window begins with the initial one.
+    /// The error handler; every window begins with `MPI_ERRORS_ARE_FATAL` (MPI-5.0 §12.6.1).
     pub(crate) fn handler(&self) -> Handler {
         let set = self.window.handler().and_then(|handler| handler.downcast::<Handler>().ok());
-        set.map_or_else(initial, |handler| Handler::clone(&handler))
+        set.map_or(Handler::Fatal, |handler| Handler::clone(&handler))
     }
 
     /// How to call it.

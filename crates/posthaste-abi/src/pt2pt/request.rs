@@ -227,7 +227,7 @@ mpi_fn! {
     /// MPI-5.0 §3.7.6
     fn MPI_Request_get_status / PMPI_Request_get_status(request: MPI_Request, flag: Out<c_int>,
         status: Out<MPI_Status>) raises where it belongs {
-        flag.ready("flag")?;
+        flag.set("flag", 0)?;
         library().world.step_with(request.number());
         let found = look(request)?;
         if let Some(found) = &found {
@@ -240,7 +240,7 @@ mpi_fn! {
         array_of_requests: In<MPI_Request>, indx: Out<c_int>, flag: Out<c_int>, status: Out<MPI_Status>)
         raises where it belongs {
         let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
-        flag.ready("flag")?;
+        flag.set("flag", 0)?;
         indx.set("indx", MPI_UNDEFINED)?;
         step_all(requests);
         if !requests.iter().any(|request| completion::is_live(*request)) {
@@ -261,7 +261,7 @@ mpi_fn! {
         array_of_requests: In<MPI_Request>, flag: Out<c_int>, array_of_statuses: Out<MPI_Status>)
         raises where it belongs {
         let requests = array_of_requests.slice("array_of_requests", length("count", count.into())?)?;
-        flag.ready("flag")?;
+        flag.set("flag", 0)?;
         step_all(requests);
         let mut found = Vec::with_capacity(requests.len());
         for (at, request) in requests.iter().enumerate() {

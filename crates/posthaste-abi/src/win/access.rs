@@ -141,7 +141,7 @@ mpi_fn! {
         let found = datatype::committed("datatype", datatype)?;
         if !found.is_predefined() {
             let expected = "a predefined datatype";
-            return Err(Error::invalid(ErrorClass::Type, "datatype", found.name(), expected));
+            return Err(Error::invalid(ErrorClass::Type, "datatype", found.title(), expected));
         }
         get_accumulate(origin, result, target, op, win, None)
     }
@@ -326,7 +326,7 @@ fn swappable(handle: MPI_Datatype) -> Result<&'static Builtin> {
         Some(element) => Ok(element),
         None => {
             let expected = "a predefined integer, logical or byte type";
-            Err(Error::invalid(ErrorClass::Type, "datatype", datatype.name(), expected))
+            Err(Error::invalid(ErrorClass::Type, "datatype", datatype.title(), expected))
         }
     }
 }

@@ -194,7 +194,7 @@ fn memory(argument: &'static str, address: *mut c_void, size: u64) -> Result<Seg
     if size > 0 && (address.is_null() || address.addr() == MPI_IN_PLACE) {
         let got = if address.is_null() { "NULL" } else { "MPI_IN_PLACE" };
         let expected = format_args!("the address of {size} bytes");
-        return Err(Error::invalid(ErrorClass::Buffer, argument, got, expected));
+        return Err(Error::invalid(ErrorClass::Base, argument, got, expected));
     }
     // SAFETY: the program describes its memory by this size, and keeps it until the window is freed or the memory is
     // detached (MPI-5.0 §12.2.1, §12.2.4).

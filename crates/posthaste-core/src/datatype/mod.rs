@@ -243,6 +243,14 @@ impl Datatype {
         }
     }
 
+    /// What a sentence calls it: its name, or how it was made.
+    pub fn title(&self) -> String {
+        match (self.name(), self.contents()) {
+            (name, Some(contents)) if name.is_empty() => format!("a type of {}", contents.combiner.name()),
+            (name, _) => name,
+        }
+    }
+
     /// Names a derived type; the names of predefined types are fixed.
     pub fn set_name(&self, name: &str) -> Result<()> {
         match &self.0 {

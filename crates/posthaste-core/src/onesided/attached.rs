@@ -45,8 +45,9 @@ impl Attached {
 
     fn add(&mut self, memory: UserBuf, len: u64) -> Result<()> {
         let address = memory.address() as u64;
-        let before = self.0.range(..address.saturating_add(len.max(1))).next_back();
-        if let Some((base, (_, size))) = before.filter(|(base, (_, size))| *base + (*size).max(1) > address) {
+        let before = self.0.range(..address.saturating_add(len)).next_back();
+        if let Some((base, (_, size))) = before.filter(|(base, (_, size))| len > 0 && *base + *size > address)
+        {
             let got = format_args!("{address:#x}, {len} bytes");
             let expected = format_args!("memory apart from what is attached: {size} bytes at {base:#x}");
             return Err(Error::invalid(ErrorClass::RmaAttach, "base", got, expected));

@@ -9,9 +9,12 @@
 //! ```
 //!
 //! What must stay true: one exclusive holder or any number of shared ones; locks are granted in the order in which they were
-//! asked for, so nobody starves; a lost peer holds nothing and waits for nothing.
+//! asked for, but that so many shared ones pass who waits for an exclusive one, as they do in mapped memory; so nobody starves; a lost
+//! peer holds nothing and waits for nothing.
 
 use std::collections::VecDeque;
+
+use posthaste_os::lock_words::PASSES;
 
 use super::emulation::{Asked, Outgoing, Wanted};
 use super::{OneSided, RemoteKey, Token};
@@ -26,6 +29,8 @@ pub(super) struct Lock {
     holders: Vec<Peer>,
     exclusive: bool,
     queue: VecDeque<Waiter>,
+    /// Shared locks that were granted before an exclusive one that had been asked for earlier, since the last exclusive one.
+    passed: u64,
 }
 
 #[derive(Debug)]
@@ -64,15 +69,28 @@ impl Lock {
 
     fn grant(&mut self) -> Vec<(Peer, u64)> {
         let mut granted = Vec::new();
-        while let Some(next) = self.queue.front()
-            && (self.holders.is_empty() || (!next.exclusive && !self.exclusive))
-        {
+        while let Some(next) = self.next_to_be_granted().and_then(|at| self.queue.remove(at)) {
             self.exclusive = next.exclusive;
             self.holders.push(next.peer);
             granted.push((next.peer, next.serial));
-            self.queue.pop_front();
         }
         granted
+    }
+
+    fn next_to_be_granted(&mut self) -> Option<usize> {
+        if self.holders.is_empty() {
+            let is_exclusive = self.queue.front()?.exclusive;
+            self.passed = if is_exclusive { 0 } else { self.passed };
+            return Some(0);
+        }
+        let reader = self.queue.iter().position(|waiter| !waiter.exclusive).filter(|_| !self.exclusive)?;
+        if reader > 0 {
+            if self.passed >= PASSES {
+                return None;
+            }
+            self.passed += 1;
+        }
+        Some(reader)
     }
 }
 
@@ -129,7 +147,15 @@ mod tests {
         assert_eq!(lock.asked(peers[0], 1, false), [(peers[0], 1)]);
         assert_eq!(lock.asked(peers[1], 2, false), [(peers[1], 2)]);
         assert!(lock.asked(peers[2], 3, true).is_empty());
-        assert!(lock.asked(peers[3], 4, false).is_empty(), "a reader does not pass a writer that waits");
+        for _ in 0..PASSES {
+            assert_eq!(
+                lock.asked(peers[5], 6, false),
+                [(peers[5], 6)],
+                "a reader passes a writer that waits"
+            );
+            assert!(lock.released(peers[5]).is_empty());
+        }
+        assert!(lock.asked(peers[3], 4, false).is_empty(), "so many have passed");
         let awaited: Vec<(u32, u32)> = lock.awaited().map(|(waiter, holder)| (waiter.0, holder.0)).collect();
         assert_eq!(awaited, [(2, 0), (2, 1), (3, 0), (3, 1)]);
         assert!(lock.released(peers[0]).is_empty());

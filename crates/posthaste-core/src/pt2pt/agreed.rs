@@ -115,7 +115,8 @@ impl Series {
     }
 }
 
-/// This process takes part in the next agreement of the communicator with this context.
+/// This process takes part in the next agreement of the communicator with this context. What its members make has agreements of its own
+/// ([`ContextId::making`]), which no call of the program takes part in.
 ///
 /// # Errors
 /// A full table of requests.
@@ -126,17 +127,17 @@ pub fn agree(
     proposal: Proposal,
     purpose: Purpose,
 ) -> Result<RequestId> {
-    let context = context.point_to_point();
-    let Some(members) = engine.contexts.get(context.collective()).cloned() else {
+    let (context, known) = (context.of_agreements(), context.point_to_point());
+    let Some(members) = engine.contexts.get(known.collective()).cloned() else {
         return Err(Error::other(ErrorClass::Intern, "the engine does not know the communicator"));
     };
-    let request = engine.requests.insert(Request::new(State::Agreeing(context.collective())))?;
+    let request = engine.requests.insert(Request::new(State::Agreeing(known.collective())))?;
     close(engine);
     engine.counts.add(Counter::Agreements, 1);
     let acknowledged = if engine.losses.is_empty() {
         BTreeSet::new()
     } else {
-        let (failed, acknowledged) = engine.failed(context);
+        let (failed, acknowledged) = engine.failed(known);
         failed.peers().take(acknowledged).filter_map(|peer| members.group().rank_of(peer)).collect()
     };
     let series = engine.agreements.series(context, members);
@@ -308,7 +309,7 @@ pub(crate) fn arrived(engine: &mut Engine, from: Peer, said: &Said<'_>) {
         Message::of_words(&engine.agreements.partial.remove(&from).unwrap_or_default())
     };
     match message {
-        Some(message) => heard(engine, from, said.context.point_to_point(), said.serial, message),
+        Some(message) => heard(engine, from, said.context.of_agreements(), said.serial, message),
         None => engine.counts.add(Counter::MalformedPackets, 1),
     }
 }
@@ -317,7 +318,7 @@ fn heard(engine: &mut Engine, from: Peer, context: ContextId, serial: u32, messa
     if let Some(last) = engine.agreements.closed.get(&context) {
         return is_closed(engine, from, context, (serial, *last), &message);
     }
-    let known = engine.contexts.get(context.collective()).cloned();
+    let known = engine.contexts.get(context.point_to_point().collective()).cloned();
     let Engine { agreements, losses, counts, .. } = engine;
     let series = match (agreements.of.contains_key(&context), known) {
         (true, _) => agreements.of.get_mut(&context),
@@ -362,14 +363,16 @@ fn is_closed(
 /// This process knows a communicator from now on.
 pub(super) fn joined(engine: &mut Engine, context: ContextId) {
     let context = context.point_to_point();
-    let members = engine.contexts.get(context.collective());
-    let is_same = |series: &Series| members.is_some_and(|members| Arc::ptr_eq(&series.members, members));
-    if !engine.agreements.of.get(&context).is_some_and(is_same) {
-        engine.agreements.opened(context);
-    }
-    let early = engine.agreements.early.extract_if(.., |early| early.context == context);
-    for Early { from, serial, message, .. } in early.collect::<Vec<_>>() {
-        heard(engine, from, context, serial, message);
+    for series in [context, context.making()] {
+        let members = engine.contexts.get(context.collective());
+        let is_same = |series: &Series| members.is_some_and(|members| Arc::ptr_eq(&series.members, members));
+        if !engine.agreements.of.get(&series).is_some_and(is_same) {
+            engine.agreements.opened(series);
+        }
+        let early = engine.agreements.early.extract_if(.., |early| early.context == series);
+        for Early { from, serial, message, .. } in early.collect::<Vec<_>>() {
+            heard(engine, from, series, serial, message);
+        }
     }
     close(engine);
 }

@@ -194,8 +194,11 @@ impl Sending {
         self.may_be_ready(&engine.requests, partition)?;
         let Some(whole) = self.whole else { return Ok(()) };
         let mut part = Table::DONE;
-        if let Err(revoked) = engine.contexts.check_revoked(self.channel) {
-            let status = Status { error: Some(revoked), ..Status::EMPTY };
+        // The operation ends with it.
+        let reaches = |to| engine.losses.check(to);
+        let reached = engine.contexts.check_revoked(self.channel);
+        if let Err(why) = reached.and_then(|()| self.to.map_or(Ok(()), reaches)) {
+            let status = Status { error: Some(why), ..Status::EMPTY };
             part = engine.requests.insert(Request { status, ..Request::new(State::Complete) })?;
         } else if let Some(to) = self.to {
             let from = u64::from(partition) * self.parts.bytes;

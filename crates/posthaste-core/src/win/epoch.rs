@@ -272,6 +272,20 @@ impl Epochs {
         }
     }
 
+    /// `MPI_Win_post` of the member `me`. `exposed`: the epoch of another one is not over.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`: the own memory is exposed already, or locked by this member.
+    pub fn check_post(&self, exposed: bool, me: usize) -> Result<()> {
+        match self.access() {
+            Access::Freed | Access::Revoked => self.check_begin(),
+            _ if exposed => self.check_fence(true),
+            Access::FenceUsed | Access::LockAll => self.check_begin(),
+            Access::Locks if self.is_open(me) => self.check_begin(),
+            _ => Ok(()),
+        }
+    }
+
     /// A fence is over.
     pub fn fenced(&self, no_succeed: bool) {
         self.set(if no_succeed { Access::None } else { Access::Fence });
@@ -443,8 +457,8 @@ impl Epochs {
     /// `MPI_ERR_RMA_SYNC`.
     pub fn check_free(&self, exposed: bool) -> Result<()> {
         match self.access() {
-            Access::FenceUsed => Ok(()),
             _ if exposed => self.check_fence(true),
+            Access::FenceUsed => Ok(()),
             _ => self.check_begin(),
         }
     }
@@ -558,6 +572,27 @@ mod tests {
     }
 
     #[test]
+    fn memory_is_exposed_once_and_not_while_this_member_has_locked_it() {
+        let epochs = Epochs::new(3);
+        epochs.check_post(false, 1).unwrap();
+        refused(epochs.check_post(true, 1));
+        epochs.fenced(false);
+        epochs.check_post(false, 1).unwrap();
+        epochs.check(2, false).unwrap();
+        refused(epochs.check_post(false, 1));
+        epochs.fenced(true);
+        epochs.started(&[2]);
+        epochs.check_post(false, 1).unwrap();
+        epochs.completed();
+        epochs.lock(0, LockKind::Shared, false);
+        epochs.check_post(false, 1).unwrap();
+        refused(epochs.check_post(false, 0));
+        epochs.unlock(0);
+        epochs.lock_all(false);
+        refused(epochs.check_post(false, 1));
+    }
+
+    #[test]
     fn threads_lock_targets_of_their_own() {
         let epochs = Epochs::new(2);
         std::thread::scope(|s| {
@@ -604,6 +639,11 @@ mod tests {
         epochs.completed();
         epochs.check_free(false).unwrap();
         refused(epochs.check_free(true));
+        epochs.fenced(false);
+        epochs.check(2, false).unwrap();
+        epochs.check_free(false).unwrap();
+        refused(epochs.check_free(true));
+        epochs.fenced(true);
         epochs.word().fetch_or(REVOKED, Ordering::Relaxed);
         epochs.fenced(false);
         epochs.lock_all(false);

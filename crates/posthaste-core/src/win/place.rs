@@ -80,7 +80,7 @@ impl Window {
         let uniform = |argument: &'static str, datatype: &Datatype| {
             datatype.uniform().or_else(|| datatype.stands_for()).ok_or_else(|| {
                 let expected = "a predefined datatype, or one made of one predefined datatype";
-                Error::invalid(ErrorClass::Type, argument, datatype.name(), expected)
+                Error::invalid(ErrorClass::Type, argument, datatype.title(), expected)
             })
         };
         let element = uniform("target_datatype", at.datatype)?;
@@ -165,14 +165,14 @@ fn reach(at: &At<'_>) -> (i128, i128) {
 
 #[cold]
 fn unlike(at: &At<'_>, theirs: u64, ours: u64) -> Error {
-    let got = format_args!("{} elements of {}, {theirs} bytes", at.count, at.datatype.name());
+    let got = format_args!("{} elements of {}, {theirs} bytes", at.count, at.datatype.title());
     let expected = format_args!("{ours} bytes, as at the origin");
     Error::invalid(ErrorClass::Type, "target_datatype", got, expected)
 }
 
 #[cold]
 fn outside(at: &At<'_>, part: &Part, (from, to): (i128, i128)) -> Error {
-    let (count, name) = (at.count, at.datatype.name());
+    let (count, name) = (at.count, at.datatype.title());
     let got = format_args!("{}: {count} elements of {name} at bytes {from}..{to}", at.disp);
     let expected = format_args!("bytes 0..{} of rank {}, in units of {}", part.size, at.rank, part.unit);
     let class = if at.disp < 0 { ErrorClass::Disp } else { ErrorClass::RmaRange };

@@ -13,6 +13,8 @@ use crate::ids::{ContextId, RequestId};
 use crate::progress::Vci;
 use crate::pt2pt::agreed::{self, Purpose};
 use crate::pt2pt::{action, loss, recv, revoked};
+use crate::request::complete;
+use crate::wait::Awaited;
 use crate::world::{World, outcome};
 
 /// A communicator of those that are left, in the making: its request is under way.
@@ -130,9 +132,37 @@ impl World {
     /// # Errors
     /// As there.
     pub fn start_deciding(&self, comm: &Comm, flags: i32) -> Result<Deciding<'_>> {
+        self.start_deciding_in(comm, comm.context(), flags)
+    }
+
+    fn start_deciding_in(&self, comm: &Comm, series: ContextId, flags: i32) -> Result<Deciding<'_>> {
         let decision = Arc::new(OnceLock::new());
-        let id = self.contribute(comm, flags, [0; 2], Purpose::Bits(decision.clone()))?;
+        let id = self.contribute_in(comm, series, flags, [0; 2], Purpose::Bits(decision.clone()))?;
         Ok(Deciding { world: self, id: Some(id), decision: Shrinking(decision) })
+    }
+
+    /// Agrees on bits about what the members of a communicator make, in a call with this name, unless the communicator is revoked: then
+    /// some may never come to it.
+    ///
+    /// # Errors
+    /// `MPIX_ERR_REVOKED`; as [`World::agree`].
+    pub(super) fn agree_on_making(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        flags: i32,
+    ) -> Result<(i32, Result<()>)> {
+        let mut deciding = self.start_deciding_in(comm, comm.context().making(), flags)?;
+        if let Some(id) = deciding.id {
+            let is_over = |vci: &Vci| vci.engine.requests.get(id).is_none_or(complete::is_complete);
+            let awaited = |_: &Vci| Awaited::All(vec![id]);
+            self.waiting.until(comm.context().vci(), call, awaited, |vci| {
+                (is_over(vci) || comm.is_revoked()).then_some(())
+            });
+        }
+        comm.check_revoked()?;
+        let outcome = deciding.wait(call);
+        Ok((deciding.flags()?, outcome))
     }
 
     /// Agrees on bits, in a call with this name: see [`World::start_agree`].
@@ -187,8 +217,19 @@ impl World {
     }
 
     fn contribute(&self, comm: &Comm, flags: i32, proposal: [u64; 2], purpose: Purpose) -> Result<RequestId> {
+        self.contribute_in(comm, comm.context(), flags, proposal, purpose)
+    }
+
+    fn contribute_in(
+        &self,
+        comm: &Comm,
+        series: ContextId,
+        flags: i32,
+        proposal: [u64; 2],
+        purpose: Purpose,
+    ) -> Result<RequestId> {
         let Vci { engine, methods, .. } = &mut *self.vci_of(comm);
-        let id = agreed::agree(engine, comm.context(), flags, proposal, purpose)?;
+        let id = agreed::agree(engine, series, flags, proposal, purpose)?;
         action::perform_asked(engine, methods);
         methods.flush_gathered();
         Ok(id)

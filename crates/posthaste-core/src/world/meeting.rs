@@ -17,6 +17,8 @@ mod introduction;
 mod names;
 mod spawning;
 
+pub use spawning::Parents;
+
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

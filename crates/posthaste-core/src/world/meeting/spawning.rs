@@ -15,6 +15,7 @@ use std::io;
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
+use posthaste_os::machine;
 use posthaste_os::socket::Set;
 
 use posthaste_pmi::client;
@@ -46,7 +47,7 @@ impl World {
         if let Err(why) = Self::check_meeting(comm, root) {
             return (Err(why), Vec::new());
         }
-        let asked = (comm.rank() == root).then(|| self.ask_to_spawn(call, specs));
+        let asked = (comm.rank() == root).then(|| self.ask_to_spawn(call, comm, specs));
         let port = asked.as_ref().and_then(|asked| asked.place.as_ref().ok()).map(|place| place.0.clone());
         let (made, runs) = self.go_on(call, comm, root, asked);
         // Whatever came out: who comes later finds nobody, instead of waiting.
@@ -62,6 +63,7 @@ impl World {
         root: i32,
         asked: Option<Asked>,
     ) -> (Result<Arc<Comm>>, Vec<bool>) {
+        let count = asked.as_ref().map_or(0, |asked| asked.codes.len());
         let told = asked.as_ref().map_or(Vec::new(), |asked| told(&asked.codes));
         let codes = self.tell_codes(call, comm, root, told);
         let made = self.meet(call, comm, root, || {
@@ -76,7 +78,7 @@ impl World {
                 self.revoke(&made);
                 (Err(why), Vec::new())
             }
-            (Err(why), codes) => (Err(why), vec![false; codes.map_or(0, |codes| codes.len())]),
+            (Err(why), codes) => (Err(why), vec![false; codes.map_or(count, |codes| codes.len())]),
         }
     }
 
@@ -90,16 +92,29 @@ impl World {
     }
 
     /// The root's part: a port that is open, and the codes.
-    fn ask_to_spawn(&self, call: &'static str, specs: impl FnOnce() -> Result<Vec<Spec>>) -> Asked {
+    fn ask_to_spawn(
+        &self,
+        call: &'static str,
+        comm: &Comm,
+        specs: impl FnOnce() -> Result<Vec<Spec>>,
+    ) -> Asked {
         let specs = match specs() {
             Ok(specs) => specs,
             Err(why) => return Asked { codes: Vec::new(), place: Err(why) },
         };
         let count = specs.iter().map(|spec| spec.count).sum();
-        match self.start_at_port(call, specs) {
+        // What the group could not meet is not started.
+        let started = self.check_living(comm).and_then(|()| self.start_at_port(call, specs));
+        match started {
             Ok((place, codes)) => Asked { codes, place: Ok(place) },
             Err(why) => Asked { codes: vec![NOT_STARTED; count], place: Err(why) },
         }
+    }
+
+    fn check_living(&self, comm: &Comm) -> Result<()> {
+        comm.check_revoked()?;
+        let losses = &self.vci_of(comm).engine.losses;
+        losses.among(comm.group()).next().map_or(Ok(()), |lost| losses.check(lost))
     }
 
     fn start_at_port(&self, call: &'static str, mut specs: Vec<Spec>) -> Result<((String, u32), Vec<i32>)> {
@@ -179,20 +194,23 @@ impl World {
     /// do so. Later ones get what [`World::parents`] gives.
     ///
     /// # Errors
-    /// When the launcher does not answer, or the parents are gone.
-    pub fn meet_parents(&self, call: &'static str) -> Result<Option<Arc<Comm>>> {
+    /// When the launcher does not answer.
+    pub fn meet_parents(&self, call: &'static str) -> Result<Parents> {
         let port = wireup::ask(&self.common.launcher, Launcher::parents_port);
         let Some(port) = port.transpose().map_err(wireup::failed)?.flatten() else {
-            return Ok(self.parents());
+            return Ok(self.parents().map_or(Parents::Nobody, Parents::Met));
         };
-        let made = self.connect_in(call, self.world(), 0, &port)?;
+        let made = match self.connect_in(call, self.world(), 0, &port) {
+            Ok(made) => made,
+            Err(why) => return Ok(Parents::Gone(why)),
+        };
         made.set_name("MPI_COMM_PARENT"); // MPI-5.0 §7.8
         if self.rank() == 0 {
             // Whether the launcher still cares or not, they have been met.
             let _ = wireup::ask(&self.common.launcher, Launcher::has_met_parents);
         }
         *self.common.abroad.parents.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&made);
-        Ok(Some(made))
+        Ok(Parents::Met(made))
     }
 
     /// The intercommunicator with those who started this job, as long as somebody has it and has not disconnected it.
@@ -208,10 +226,14 @@ impl World {
         }
     }
 
-    /// How many processes the launcher could start in all, with those that run; the size of the job where it does not say.
+    /// How many processes the launcher could start in all, with those that run; the size of the job where it does not say. Without a
+    /// launcher it is how many CPUs one that this process starts would find.
     pub fn universe_size(&self) -> usize {
-        let said = wireup::ask(&self.common.launcher, Launcher::universe_size);
-        said.and_then(|said| said.ok().flatten()).unwrap_or_else(|| self.world().size() as usize)
+        let size = self.world().size() as usize;
+        match wireup::ask(&self.common.launcher, Launcher::universe_size) {
+            Some(said) => said.ok().flatten().unwrap_or(size),
+            None => machine::usable_cpus().max(size),
+        }
     }
 
     /// The number of this rank's program among those that its job was started with; 0 where the launcher does not say.
@@ -219,6 +241,17 @@ impl World {
         let said = wireup::ask(&self.common.launcher, Launcher::application);
         said.and_then(|said| said.ok().flatten()).unwrap_or(0)
     }
+}
+
+/// Those who started a job, as its ranks find them.
+#[derive(Debug)]
+pub enum Parents {
+    /// No process has started it.
+    Nobody,
+    /// The intercommunicator with them.
+    Met(Arc<Comm>),
+    /// They do not wait for it any more: their call has failed, of which they know, or they have ended. Nobody needs the job.
+    Gone(Error),
 }
 
 /// What became of a request for processes.

@@ -83,10 +83,7 @@ impl World {
     pub fn post(&self, window: &Window, group: &Group, assert: Assert) -> Result<()> {
         window.check_revoked()?;
         let origins = window.members(group)?;
-        if is_exposed(window) {
-            let got = "called within the exposure epoch of MPI_Win_post";
-            return Err(Error::invalid(ErrorClass::RmaSync, "win", got, "MPI_Win_wait before"));
-        }
+        window.epochs().check_post(is_exposed(window), window.comm().rank() as usize)?;
         fence(Ordering::SeqCst);
         if window.mapped().is_some() {
             if !assert.no_check {

@@ -250,11 +250,17 @@ impl World {
             let expected = "an intracommunicator";
             return Err(Error::invalid(ErrorClass::Comm, "comm", "an intercommunicator", expected));
         }
+        new.comm.check_revoked()?;
         // Who has no communicator could not tell the others that it has failed.
-        let comm = self.at_all(flavor, new.comm, self.comm_of_window(flavor, new))?;
+        let own = self.comm_of_window(flavor, new);
+        let members = own.as_ref().ok().cloned();
+        let comm = self.at_all(flavor, new.comm, own);
+        self.leave_if_revoked(members, &comm);
+        let comm = comm?;
         let made = make(&comm);
         let window = made.as_ref().ok().cloned();
         let agreed = self.at_all(flavor, new.comm, made);
+        self.leave_if_revoked(Some(comm.clone()), &agreed);
         if let Some(window) = window.filter(|_| agreed.is_err()) {
             // No member has it, so no member accesses its memory.
             self.forget(&comm, window.own().key);
@@ -264,9 +270,18 @@ impl World {
         agreed
     }
 
+    /// This member does not wait for the others, since the communicator is revoked: these do not wait for it, either.
+    fn leave_if_revoked<T>(&self, members: Option<Arc<Comm>>, outcome: &Result<T>) {
+        if let (Some(members), Err(why)) = (members, outcome)
+            && why.class() == ErrorClass::Revoked
+        {
+            self.revoke(&members);
+        }
+    }
+
     /// What this member has come to, if all members that are left have come so far.
     fn at_all<T>(&self, flavor: Flavor, comm: &Comm, own: Result<T>) -> Result<T> {
-        let (all, living) = self.agree(flavor.call(), comm, own.is_ok().into())?;
+        let (all, living) = self.agree_on_making(flavor.call(), comm, own.is_ok().into())?;
         let own = match (own, living) {
             // Who is lost says more than that somebody has revoked a communicator on that account.
             (Err(why), Err(lost)) if why.class() == ErrorClass::Revoked => Err(lost),
