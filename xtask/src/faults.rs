@@ -27,6 +27,7 @@ struct Bench<'a> {
     win_lost: std::path::PathBuf,
     win_made: std::path::PathBuf,
     win_streamed: std::path::PathBuf,
+    recovers: std::path::PathBuf,
     ulfm_lost: std::path::PathBuf,
     inter_lost: std::path::PathBuf,
     stopped: std::path::PathBuf,
@@ -217,6 +218,21 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             || bench.streamed(flavor, 4, OWN, true),
         );
     }
+    for (what, name) in [
+        ("window", "while another one makes windows"),
+        ("spawn", "while processes are started"),
+        ("spawn_lost", "before they ask for processes"),
+        ("partitioned", "to whom they send partitions"),
+        ("status", "and look at receives from anybody"),
+    ] {
+        for way in WAYS {
+            let name = format!("faults: ranks{} recover from the loss of one {name}", way.name);
+            tally.test(&name, || {
+                let job = || bench.job_that_goes_on(3, way).arg(&bench.recovers).arg(what);
+                bench.those_who_go_on(3, job).map(drop)
+            });
+        }
+    }
     for (when, name) in [
         ("revoke", "before a communicator is revoked"),
         ("agree", "inside an agreement"),
@@ -297,6 +313,7 @@ impl<'a> Bench<'a> {
             win_lost: ctests::helper(project, mpi, "fault", "win_lost")?,
             win_made: ctests::helper(project, mpi, "fault", "win_made")?,
             win_streamed: ctests::helper(project, mpi, "fault", "win_streamed")?,
+            recovers: ctests::helper(project, mpi, "fault", "recovers")?,
             ulfm_lost: ctests::helper(project, mpi, "fault", "ulfm_lost")?,
             inter_lost: ctests::helper(project, mpi, "fault", "inter_lost")?,
             stopped: ctests::helper(project, mpi, "fault", "stopped")?,
