@@ -23,6 +23,10 @@ static void one(char *own)
         BAD(MPI_ERR_COMM, "comm is ", MPI_Comm_spawn_multiple, 1, &own, MPI_ARGVS_NULL, codes, &bad_live_info, 0, inter, &made, codes);
         OK(MPI_Comm_free(&inter));
     }
+    char *latin[] = {"caf\xe9", NULL}, *lines[] = {"two\nlines", NULL};
+    BAD(MPI_ERR_ARG, "argv is \"caf", MPI_Comm_spawn, own, latin, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made, codes);
+    BAD(MPI_ERR_ARG, "command is \"caf", MPI_Comm_spawn, latin[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made, codes);
+    BAD(MPI_ERR_SPAWN, "line end", MPI_Comm_spawn, own, lines, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made, codes);
     for (int root = 0; root < size; root++) {
         BAD(MPI_ERR_ARG, "command is NULL", MPI_Comm_spawn, NULL, MPI_ARGV_NULL, 1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &made, codes);
         BAD(MPI_ERR_ARG, "maxprocs is 0", MPI_Comm_spawn, own, MPI_ARGV_NULL, 0, MPI_INFO_NULL, root, MPI_COMM_WORLD, &made, codes);

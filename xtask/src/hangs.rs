@@ -34,7 +34,7 @@ const fn hang(name: &'static str, what: &'static str, ranks: usize, says: &'stat
 
 pub(crate) const DEADLOCK: &str = "so: rank 0 waits for rank 1, which waits for rank 0: a deadlock";
 
-const HANGS: [Hang; 27] = [
+const HANGS: [Hang; 29] = [
     hang(
         "two synchronous sends head to head",
         "ssend",
@@ -176,6 +176,26 @@ const HANGS: [Hang; 27] = [
     hang(
         "a lock of a window whose holder waits",
         "lock",
+        3,
+        &[
+            DEADLOCK,
+            "has been in MPI_Win_lock for",
+            "waits for rank 1 to give back the lock of rank 2 there on board",
+        ],
+    ),
+    hang(
+        "a shared lock of a window, whose holder waits",
+        "shared",
+        3,
+        &[
+            DEADLOCK,
+            "has been in MPI_Win_lock for",
+            "waits for rank 1 to give back the lock of rank 2 there on board",
+        ],
+    ),
+    hang(
+        "a shared lock of a window that its owner keeps, whose holder waits",
+        "asked-shared",
         3,
         &[
             DEADLOCK,

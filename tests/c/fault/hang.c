@@ -85,6 +85,18 @@ static void wanted_lock(MPI_Win win)
     receive(0, 1, MPI_COMM_WORLD);
 }
 
+/* Ranks 0 and 1 share the lock of rank 2, which rank 0 wants for itself when it has given its own back; rank 1 waits for rank 0. */
+static void shared_lock(MPI_Win win)
+{
+    if (rank < 2) MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Win_unlock(2, win);
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
+    }
+    receive(0, 1, MPI_COMM_WORLD);
+}
+
 /* A window that is not mapped: what is to be done with its memory, its owner does, and its locks are the owner's to keep. */
 static MPI_Win window_of_packets(void)
 {
@@ -251,6 +263,10 @@ int main(int argc, char **argv)
         two_threads();
     } else if (!strcmp(what, "asked")) {
         wanted_lock(window_of_packets());
+    } else if (!strcmp(what, "shared")) {
+        shared_lock(window());
+    } else if (!strcmp(what, "asked-shared")) {
+        shared_lock(window_of_packets());
     } else if (!strcmp(what, "lock")) {
         wanted_lock(window());
     } else if (!strcmp(what, "epochs")) {

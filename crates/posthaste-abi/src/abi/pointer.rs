@@ -111,6 +111,14 @@ impl In<c_char> {
         // SAFETY: not NULL; the caller's promise: a string with a closing zero.
         Ok(unsafe { CStr::from_ptr(self.0) }.to_string_lossy().into_owned())
     }
+
+    /// The text up to its closing zero, for a launcher, to whom other bytes than UTF-8 cannot be told.
+    pub(crate) fn sendable_text(&self, argument: &'static str) -> Result<String> {
+        String::from_utf8(self.bytes(argument)?.to_vec()).map_err(|bad| {
+            let got = String::from_utf8_lossy(bad.as_bytes()).into_owned();
+            Error::invalid(ErrorClass::Arg, argument, format_args!("{got:?}"), "text in UTF-8")
+        })
+    }
 }
 
 impl<T> Out<T> {
@@ -224,9 +232,9 @@ impl<T: Plain> Out<T> {
 }
 
 impl Out<*mut c_char> {
-    /// The string at place `index` of an array that the call says is longer than `index`.
+    /// The string at place `index` of an array that the call says is longer than `index`, as [`In::sendable_text`].
     pub(crate) fn text_at(&self, argument: &'static str, index: usize) -> Result<String> {
-        In(self.nth(index).get(argument)?.cast_const()).text(argument)
+        In(self.nth(index).get(argument)?.cast_const()).sendable_text(argument)
     }
 
     /// The strings of an array that NULL ends; none where the array itself is NULL.

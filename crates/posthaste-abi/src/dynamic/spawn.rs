@@ -19,7 +19,7 @@ mpi_fn! {
     fn MPI_Comm_spawn / PMPI_Comm_spawn(command: In<c_char>, argv: Out<*mut c_char>, maxprocs: c_int,
         info: MPI_Info, root: c_int, comm: MPI_Comm, intercomm: Out<MPI_Comm>, array_of_errcodes: Out<c_int>)
         raises comm => {
-        let specs = || Ok(vec![spec(command.text("command")?, argv, maxprocs, info)?]);
+        let specs = || Ok(vec![spec(command.sendable_text("command")?, argv, maxprocs, info)?]);
         start("MPI_Comm_spawn", specs, root, comm, intercomm, array_of_errcodes)
     }
     /// MPI-5.0 §11.8.3. Only the root looks at what is to be started.

@@ -6,9 +6,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use posthaste_os::mapped::Atom;
+use posthaste_os::mapped::{Atom, Mapped};
 
-use super::{LockKind, Part, Window, Words, direct};
+use super::{EpochWords, LockKind, Part, Window, Words, direct};
 use crate::buffer::Run;
 use crate::datatype::{Builtin, Class, Kind};
 use crate::op::Predefined;
@@ -137,8 +137,17 @@ impl Window {
         let is_taken = Words::of(memory, target).try_lock(self.comm.rank() as u32, kind.is_exclusive());
         if is_taken {
             self.epochs.lock(target, kind, false);
+            self.shares(memory, target, kind, true);
         }
         is_taken
+    }
+
+    /// Says whether this member has a shared lock of a target, for reports.
+    #[inline]
+    pub(crate) fn shares(&self, memory: &Mapped, target: usize, kind: LockKind, shares: bool) {
+        if !kind.is_exclusive() {
+            EpochWords::of(memory, self.parts.len()).share(self.comm.rank() as usize, target, shares);
+        }
     }
 
     /// `MPI_Win_unlock` of a lock of mapped memory. `None`: it has to go the general way; else whether somebody waits for the lock,
@@ -154,6 +163,7 @@ impl Window {
             return None;
         }
         self.epochs.unlock(target);
+        self.shares(memory, target, kind, false);
         // What was done under the lock comes before the step that gives it back.
         Some(Words::of(memory, target).unlock(kind.is_exclusive()))
     }

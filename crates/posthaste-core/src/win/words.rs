@@ -4,7 +4,8 @@
 //! ```text
 //!   locks     a line for each target: LockWords
 //!   fences    a line for each member: how many fences it has come to
-//!   words     for each member a row, for each other one in it: how often that has posted to it, and completed to it
+//!   words     for each member a row, for each other one in it: how often that has posted to it, and completed to it; and whether the
+//!             member has a shared lock of that one, for reports alone
 //! ```
 //!
 //! What must stay true: a word of a fence or of an epoch only grows, and only the member that it is of writes it. Who has written
@@ -20,7 +21,9 @@ use posthaste_os::mapped::{Mapped, PAGE};
 use super::LockKind;
 
 /// Bytes of the words of one member about another one.
-const PAIR: usize = 16;
+const PAIR: usize = 24;
+/// Where among them stands whether the member has a shared lock.
+const SHARES: usize = 16;
 
 /// Bytes of the words of so many members, whole pages.
 pub fn control(members: usize) -> usize {
@@ -83,6 +86,21 @@ impl<'a> EpochWords<'a> {
     #[inline]
     fn word(self, about: Word, to: usize, from: usize) -> &'a CountedWord {
         self.memory.counted_word(row_at(self.members, to) + from * PAIR + about as usize)
+    }
+
+    /// Says whether a member has a shared lock of a target.
+    #[inline]
+    pub fn share(self, me: usize, target: usize, shares: bool) {
+        let word = self.memory.word(row_at(self.members, me) + target * PAIR + SHARES);
+        word.store(shares.into(), Ordering::Relaxed);
+    }
+
+    /// The members that have a shared lock of a target, as they say.
+    pub fn sharers(self, target: usize) -> impl Iterator<Item = usize> {
+        (0..self.members).filter(move |member| {
+            let at = row_at(self.members, *member) + target * PAIR + SHARES;
+            self.memory.word(at).load(Ordering::Relaxed) != 0
+        })
     }
 
     /// A member comes to a fence; to which one. What it has done before is seen by whoever sees that.
@@ -193,6 +211,7 @@ mod tests {
                 for from in 0..members {
                     words.tell(Word::Posted, to, from);
                     words.tell(Word::Completed, to, from);
+                    words.share(from, to, true);
                 }
                 words.come(to);
                 assert!(Words::of(&memory, to).try_lock(0, true));
@@ -201,6 +220,9 @@ mod tests {
                 let told = |about| (0..members).all(|from| words.told(about, to, from) == 1);
                 assert!(told(Word::Posted) && told(Word::Completed), "{members} members");
                 assert_eq!(Words::of(&memory, to).holders(), (Some(0), 0));
+                assert_eq!(words.sharers(to).count(), members);
+                words.share(0, to, false);
+                assert!(words.sharers(to).eq(1..members));
             }
             assert_eq!((words.absent(1, 0), words.absent(2, 0)), (None, Some(0)));
         }

@@ -11,7 +11,7 @@ use crate::explain::Part;
 use crate::ids::PROC_NULL;
 use crate::progress::Vci;
 use crate::wait::{Awaited, OfWindow};
-use crate::win::{Assert, LockKind, Locked, Operations, Targets, Window, Words};
+use crate::win::{Assert, EpochWords, LockKind, Locked, Operations, Targets, Window, Words};
 use crate::world::World;
 
 // Locks.
@@ -167,12 +167,19 @@ impl World {
         let Some(memory) = window.mapped() else { return Ok(()) };
         let (words, me) = (Words::of(memory, target), window.comm().rank() as u32);
         if words.try_lock(me, kind.is_exclusive()) {
+            window.shares(memory, target, kind, true);
             return Ok(());
         }
         words.waits(kind.is_exclusive());
         let awaited = |_: &Vci| {
-            let holder = words.holders().0.map(|rank| window.peer(rank as usize));
-            let needs = vec![(holder, Part::ForLock, target as i32)];
+            let need = |rank: usize| (Some(window.peer(rank)), Part::ForLock, target as i32);
+            let mut needs: Vec<_> = match words.holders().0 {
+                Some(rank) => vec![need(rank as usize)],
+                None => EpochWords::of(memory, window.parts().len()).sharers(target).map(need).collect(),
+            };
+            if needs.is_empty() {
+                needs.push((None, Part::ForLock, target as i32));
+            }
             let (context, window) = (window.comm().context(), window.clone());
             let is_free = move || {
                 window.mapped().is_some_and(|memory| Words::of(memory, target).is_free(kind.is_exclusive()))
@@ -186,6 +193,9 @@ impl World {
             lost_member(&vci.engine, window).err().map(Err)
         });
         words.waits_no_more(kind.is_exclusive());
+        if taken.is_ok() {
+            window.shares(memory, target, kind, true);
+        }
         taken
     }
 
@@ -203,6 +213,7 @@ impl World {
             return outcome;
         };
         for target in targets {
+            window.shares(memory, *target, kind, false);
             if Words::of(memory, *target).unlock(kind.is_exclusive()) {
                 self.wake_members(window);
             }
