@@ -34,7 +34,7 @@ const fn hang(name: &'static str, what: &'static str, ranks: usize, says: &'stat
 
 pub(crate) const DEADLOCK: &str = "so: rank 0 waits for rank 1, which waits for rank 0: a deadlock";
 
-const HANGS: [Hang; 29] = [
+const HANGS: [Hang; 30] = [
     hang(
         "two synchronous sends head to head",
         "ssend",
@@ -201,6 +201,16 @@ const HANGS: [Hang; 29] = [
             DEADLOCK,
             "has been in MPI_Win_lock for",
             "waits for rank 1 to give back the lock of rank 2 there on board",
+        ],
+    ),
+    hang(
+        "elements of a window that a stopped rank is changing",
+        "elements",
+        2,
+        &[
+            "has been in an operation on elements of a window for",
+            "waits for rank 1 to give back the lock of rank 0 there on board",
+            "so: rank 0 waits for rank 1, which is stopped by a signal or a debugger",
         ],
     ),
     hang(

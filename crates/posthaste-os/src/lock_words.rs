@@ -4,7 +4,7 @@
 //!   0   lock      exclusive holder + 1 (high half) | shared holders (low half)
 //!   8   writers   members that wait for an exclusive lock
 //!   16  waiters   members that wait for any
-//!   24  busy      a member changes elements that the processor cannot change in one step
+//!   24  busy      the member + 1 that changes elements which the processor cannot change in one step
 //!   32  passed    shared locks that were taken while members waited for an exclusive one
 //! ```
 //!
@@ -112,11 +112,17 @@ impl LockWords {
         (((held >> HOLDER) as u32).checked_sub(1), held as u32)
     }
 
-    /// Takes the lock under which elements are changed that the processor cannot change in one step, unless somebody has it.
+    /// Takes the lock under which elements are changed that the processor cannot change in one step for a member, unless somebody has
+    /// it.
     #[inline]
-    pub fn try_busy(&self) -> bool {
+    pub fn try_busy(&self, me: u32) -> bool {
         // SYNC: pairs with the Release in `idle`.
-        self.busy.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.busy.compare_exchange(0, u64::from(me) + 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Who has that lock.
+    pub fn busy(&self) -> Option<u32> {
+        (self.busy.load(Ordering::Relaxed) as u32).checked_sub(1)
     }
 
     /// Gives that lock back.
@@ -172,8 +178,10 @@ mod tests {
     #[test]
     fn one_at_a_time_is_busy() {
         let words = LockWords::default();
-        assert!(words.try_busy() && !words.try_busy());
+        assert!(words.try_busy(0) && !words.try_busy(1));
+        assert_eq!(words.busy(), Some(0));
         words.idle();
-        assert!(words.try_busy());
+        assert!(words.busy().is_none() && words.try_busy(1));
+        assert_eq!(words.busy(), Some(1));
     }
 }

@@ -809,7 +809,7 @@ fn one_member_at_a_time_changes_elements_that_need_a_lock() {
     explore(Some(3), || {
         let memory = Guarded::new();
         let add = |memory: &Guarded| {
-            while !memory.words.try_busy() {
+            while !memory.words.try_busy(0) {
                 thread::yield_now();
             }
             memory.value.with_mut(|value| unsafe { *value += 1 });
@@ -819,7 +819,7 @@ fn one_member_at_a_time_changes_elements_that_need_a_lock() {
         let other = thread::spawn(move || add(&other));
         add(&memory);
         other.join().unwrap();
-        while !memory.words.try_busy() {
+        while !memory.words.try_busy(0) {
             thread::yield_now();
         }
         assert_eq!(memory.value.with(|value| unsafe { *value }), 2);

@@ -97,6 +97,26 @@ static void shared_lock(MPI_Win win)
     receive(0, 1, MPI_COMM_WORLD);
 }
 
+/* Rank 1 is stopped while it changes elements of rank 0 under their lock, which rank 0 wants. */
+static void stopped_with_elements(void)
+{
+    enum { MANY = 1 << 19 };
+    static double ones[MANY];
+    MPI_Win win;
+    double *base;
+    int pid = (int)getpid();
+    MPI_Win_allocate(sizeof ones, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_set_name(win, "board");
+    MPI_Bcast(&pid, 1, MPI_INT, 1, MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    for (;;) {
+        if (rank == 0) kill(pid, SIGSTOP);
+        MPI_Accumulate(ones, rank == 0 ? 2 : MANY, MPI_DOUBLE, 0, 0, rank == 0 ? 2 : MANY, MPI_DOUBLE, MPI_SUM, win);
+        if (rank == 0) kill(pid, SIGCONT);
+        if (rank == 0) usleep(5000);
+    }
+}
+
 /* A window that is not mapped: what is to be done with its memory, its owner does, and its locks are the owner's to keep. */
 static MPI_Win window_of_packets(void)
 {
@@ -263,6 +283,8 @@ int main(int argc, char **argv)
         two_threads();
     } else if (!strcmp(what, "asked")) {
         wanted_lock(window_of_packets());
+    } else if (!strcmp(what, "elements")) {
+        stopped_with_elements();
     } else if (!strcmp(what, "shared")) {
         shared_lock(window());
     } else if (!strcmp(what, "asked-shared")) {

@@ -12,12 +12,17 @@ use crate::error::{Error, ErrorClass, Result};
 
 /// The pieces by their addresses.
 #[derive(Debug, Default)]
-pub(super) struct Attached(BTreeMap<u64, (UserBuf, u64)>);
+pub(super) struct Attached {
+    /// Those with bytes.
+    pieces: BTreeMap<u64, (UserBuf, u64)>,
+    /// How many have none at an address: they are in nobody's way.
+    empty: BTreeMap<u64, usize>,
+}
 
 impl Attached {
     /// The memory of an access.
     pub(super) fn find(&self, address: u64, len: u64) -> Option<UserBuf> {
-        let (base, (memory, size)) = self.0.range(..=address).next_back()?;
+        let (base, (memory, size)) = self.pieces.range(..=address).next_back()?;
         let skip = address - base;
         let end = address.checked_add(len)?;
         let mut reached = base + size;
@@ -25,7 +30,7 @@ impl Attached {
             return None;
         }
         while reached < end {
-            let (_, more) = self.0.get(&reached).filter(|(_, size)| *size > 0)?;
+            let (_, more) = self.pieces.get(&reached)?;
             reached += more;
         }
         Some(memory.offset(skip as isize))
@@ -34,7 +39,7 @@ impl Attached {
     /// The ranges, each from its first byte to the one behind its last; pieces that touch are one.
     fn ranges(&self) -> Vec<(u64, u64)> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
-        for (start, (_, size)) in self.0.iter().filter(|(_, (_, size))| *size > 0) {
+        for (start, (_, size)) in &self.pieces {
             match ranges.last_mut() {
                 Some((_, end)) if end == start => *end += size,
                 _ => ranges.push((*start, start + size)),
@@ -45,15 +50,31 @@ impl Attached {
 
     fn add(&mut self, memory: UserBuf, len: u64) -> Result<()> {
         let address = memory.address() as u64;
-        let before = self.0.range(..address.saturating_add(len)).next_back();
-        if let Some((base, (_, size))) = before.filter(|(base, (_, size))| len > 0 && *base + *size > address)
-        {
+        if len == 0 {
+            *self.empty.entry(address).or_default() += 1;
+            return Ok(());
+        }
+        let before = self.pieces.range(..address.saturating_add(len)).next_back();
+        if let Some((base, (_, size))) = before.filter(|(base, (_, size))| *base + *size > address) {
             let got = format_args!("{address:#x}, {len} bytes");
             let expected = format_args!("memory apart from what is attached: {size} bytes at {base:#x}");
             return Err(Error::invalid(ErrorClass::RmaAttach, "base", got, expected));
         }
-        self.0.insert(address, (memory, len));
+        self.pieces.insert(address, (memory, len));
         Ok(())
+    }
+
+    /// Whether something was attached at this address, of which one piece is not any more.
+    fn remove(&mut self, address: u64) -> bool {
+        if self.pieces.remove(&address).is_some() {
+            return true;
+        }
+        let Some(count) = self.empty.get_mut(&address) else { return false };
+        *count -= 1;
+        if *count == 0 {
+            self.empty.remove(&address);
+        }
+        true
     }
 }
 
@@ -96,9 +117,9 @@ impl OneSided {
     /// `MPI_ERR_BASE` when no memory is attached there.
     pub fn detach(&mut self, key: RemoteKey, address: u64) -> Result<()> {
         let attached = self.exposed.slot(key).and_then(|slot| slot.attached.as_mut());
-        match attached.and_then(|attached| attached.0.remove(&address)) {
-            Some(_) => Ok(()),
-            None => {
+        match attached.is_some_and(|attached| attached.remove(address)) {
+            true => Ok(()),
+            false => {
                 let got = format_args!("{address:#x}");
                 Err(Error::invalid(ErrorClass::Base, "base", got, "the address of attached memory"))
             }
@@ -130,6 +151,12 @@ mod tests {
             assert!(attached.find(at + from, len).is_none());
         }
         assert!(attached.find(at - 1, 1).is_none());
+        for empty in [0, 10, 40] {
+            attached.add(base.offset(empty), 0).unwrap();
+        }
+        assert_eq!(attached.find(at, 60), Some(base));
+        assert!(attached.add(base.offset(10), 8).is_err());
+        assert!(attached.remove(at + 10) && !attached.remove(at + 10));
         assert_eq!(attached.ranges(), [(at, at + 60), (at + 61, at + 70)]);
     }
 }

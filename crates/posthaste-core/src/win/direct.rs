@@ -57,7 +57,7 @@ impl Window {
         (at, place): (&At<'_>, Place),
         (element, update): (&'static Builtin, Update),
         mut operands: Operands,
-        busy: impl Fn(Words<'_>) -> Result<()>,
+        busy: impl Fn() -> Result<()>,
     ) -> Result<()> {
         let Some(base) = self.parts()[place.target].base else { return Ok(()) }; // it has no memory
         let words = Words::of(memory, place.target);
@@ -88,7 +88,7 @@ impl Locked<'_> {
         to: UserBuf,
         count: u64,
         operands: &mut Operands,
-        busy: &impl Fn(Words<'_>) -> Result<()>,
+        busy: &impl Fn() -> Result<()>,
     ) -> Result<()> {
         let Self { words, element, update } = self;
         let per_element = if *update == Update::CompareAndSwap { 2 * element.size } else { element.size };
@@ -113,7 +113,7 @@ impl Locked<'_> {
                     }
                 },
             };
-            busy(*words)?;
+            busy()?;
             let outcome = change((to, now), (element, *update), given, operands.old.as_mut());
             words.idle();
             outcome?;
@@ -355,9 +355,9 @@ mod tests {
         let array =
             Locked { words: Words::of(&memory, 0), element, update: Update::Combine(Predefined::Sum) };
         let taken = std::cell::Cell::new(0);
-        let busy = |words: Words<'_>| {
+        let busy = || {
             taken.set(taken.get() + 1);
-            assert!(words.try_busy(), "it was given back");
+            assert!(Words::of(&memory, 0).try_busy(0), "it was given back");
             Ok(())
         };
         let to = UserBuf::mapped(&memory, 4096);

@@ -369,8 +369,8 @@ impl Shared {
         let all = |buf: &OwnedBuf| Segment::contiguous(buf.user_buf(), buf.len() as u64);
         let operands = Operands { given: Some(all(operands)), old: Some(all(old)) };
         let memory = self.window.mapped().unwrap();
-        let busy = |words: Words<'_>| {
-            while !words.try_busy() {
+        let busy = || {
+            while !Words::of(memory, place.target).try_busy(0) {
                 std::thread::yield_now();
             }
             Ok(())

@@ -55,6 +55,7 @@ pub use direct::Update;
 pub use epoch::{Assert, Epochs, LockKind, Locked};
 pub(crate) use hints::{Facts, alignment, noncontiguous};
 pub use hints::{Hints, wanted_alignment};
+pub(crate) use packets::{FEW, is_short};
 pub use packets::{Operations, Origin, Targets, Traffic};
 pub(crate) use parts::Parts;
 pub use place::{At, Place};

@@ -2,7 +2,7 @@
 //! under way.
 //!
 //! Elements of a target that are not one run are one operation where packets carry it: its datatype travels once and is named after
-//! that. A few runs are an operation each, and so are all where the method or the kernel moves them, or memory is attached.
+//! that. A few runs are an operation each, and so are long ones where the method or the kernel moves them, and all where memory is attached.
 //!
 //! What must stay true: every operation that was started ends once, with its target known; a request of one ends in
 //! `request/complete.rs`, when all its parts have. The first error of an operation without a request stays with its target
@@ -22,7 +22,10 @@ use crate::pt2pt::Engine;
 use crate::request::{Composite, Status, complete, composite};
 
 /// Runs of a target that are better an operation each: less to say than how they lie.
-const FEW: u64 = 3;
+pub(crate) const FEW: u64 = 3;
+/// Bytes of a run, in the mean, from which on the method or the kernel moves each by itself: shorter ones are moved faster by the
+/// target, all at once.
+const LONG_RUN: u64 = 1024;
 
 /// What goes on between one member of a window and those targets with which anything does. It changes under the lock of the
 /// window's VCI.
@@ -404,6 +407,11 @@ impl Operations {
     }
 }
 
+/// Whether so many runs of an access are short in the mean.
+pub(crate) fn is_short(at: &At<'_>, runs: u64) -> bool {
+    at.datatype.size().saturating_mul(at.count) < runs.saturating_mul(LONG_RUN)
+}
+
 /// How the elements of an access lie, as its target is told, if that makes it one operation.
 fn scatter(
     Origin { engine, methods, .. }: &mut Origin<'_>,
@@ -414,8 +422,9 @@ fn scatter(
         return None;
     }
     let runs = at.datatype.layout().runs().saturating_mul(at.count);
-    let by_packets = window.parts()[place.target].memory.is_none() && window.flavor() != Flavor::Dynamic;
-    if runs <= FEW || !by_packets {
+    let has_packets = window.flavor() != Flavor::Dynamic;
+    let is_moved_by_itself = window.parts()[place.target].memory.is_some() && !is_short(at, runs);
+    if runs <= FEW || !has_packets || is_moved_by_itself {
         return None;
     }
     let peer = window.peer(place.target);

@@ -116,7 +116,10 @@ impl Window {
             Predefined::NoOp => Some(was),
             _ => None,
         };
-        let words = self.mapped().map(|memory| Words::of(memory, target)).filter(|words| words.try_busy())?;
+        let words = Words::of(self.mapped()?, target);
+        if !words.try_busy(self.comm.rank() as u32) {
+            return None;
+        }
         let was = atom.load();
         let new = combined(was);
         if let Some(new) = new.filter(|new| *new != was) {

@@ -17,6 +17,9 @@ pub use by_words::Fenced;
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
+
+use posthaste_os::machine;
 
 use super::World;
 use crate::buffer::OwnedBuf;
@@ -38,6 +41,8 @@ pub use owned::{Closed, Epoch, Exposed, Members, OwnedWindow};
 
 /// Tries to get the lock of elements between two looks for members that have ended.
 const TRIES_PER_LOOK: u32 = 16;
+/// How long a call tries to get that lock before it sleeps: who has it has a CPU again by then, unless it is stopped.
+const AWAKE: Duration = Duration::from_millis(100);
 
 /// How far an operation has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +100,7 @@ impl World {
     /// As [`World::put`].
     pub fn accumulate(
         &self,
-        window: &Window,
+        window: &Arc<Window>,
         operands: Option<Segment>,
         old: Option<Segment>,
         at: &At<'_>,
@@ -113,7 +118,7 @@ impl World {
     /// As [`World::put`].
     pub fn compare_and_swap(
         &self,
-        window: &Window,
+        window: &Arc<Window>,
         (mut expected, mut new): (Segment, Segment),
         old: Segment,
         at: &At<'_>,
@@ -131,7 +136,7 @@ impl World {
 
     fn update(
         &self,
-        window: &Window,
+        window: &Arc<Window>,
         (at, place): (&At<'_>, Place),
         what: (&'static Builtin, Update),
         operands: Option<Segment>,
@@ -144,7 +149,7 @@ impl World {
             return Err(Error::other(ErrorClass::Buffer, text));
         }
         if let Some(mapped) = window.mapped() {
-            let busy = |words: Words<'_>| self.become_busy(window, words);
+            let busy = || self.become_busy(window, place.target);
             let operands = Operands { given: operands, old };
             window.update_mapped(mapped, (at, place), what, operands, busy)?;
             return Ok(Table::DONE);
@@ -177,21 +182,49 @@ impl World {
         Ok(request)
     }
 
-    /// Waits for the lock under which elements are changed that the processor cannot change in one step.
-    fn become_busy(&self, window: &Window, words: Words<'_>) -> Result<()> {
-        let mut tries = 0_u32;
-        while !words.try_busy() {
-            posthaste_os::machine::yield_now();
+    /// Waits for the lock under which elements of a target are changed that the processor cannot change in one step.
+    fn become_busy(&self, window: &Arc<Window>, target: usize) -> Result<()> {
+        let Some(memory) = window.mapped() else { return Ok(()) };
+        let (words, me) = (Words::of(memory, target), window.comm().rank() as u32);
+        let (mut tries, mut began) = (0_u32, None);
+        while !words.try_busy(me) {
+            machine::yield_now();
             // Who has it may have ended: that is heard of by progress alone, and soon only where somebody asks.
             tries = tries.wrapping_add(1);
             if tries.is_multiple_of(TRIES_PER_LOOK) {
                 self.runtime.enter(0).methods.look_at_sockets();
                 self.vci_of(window.comm()).methods.look_at_sockets();
+                let now = machine::now();
+                if now - *began.get_or_insert(now) > AWAKE {
+                    return self.await_busy(window, target);
+                }
             }
             self.step_in(window.comm());
             lost_member(&self.vci_of(window.comm()).engine, window)?;
         }
         Ok(())
+    }
+
+    /// Who has the lock does not run: sleeps, and reports say for whom. Nobody rings for this lock, so the sleep is short.
+    #[cold]
+    fn await_busy(&self, window: &Arc<Window>, target: usize) -> Result<()> {
+        let me = window.comm().rank() as u32;
+        let words = |window: &Window| window.mapped().map(|memory| Words::of(memory, target).busy());
+        let awaited = |_: &Vci| {
+            let holder = words(window).flatten().map(|rank| window.peer(rank as usize));
+            let (context, window) = (window.comm().context(), window.clone());
+            let is_free =
+                move || window.mapped().is_none_or(|memory| Words::of(memory, target).busy().is_none());
+            let needs = vec![(holder, Part::ForLock, target as i32)];
+            Awaited::Window(OfWindow { context, needs, is_there: Some(Box::new(is_free)) })
+        };
+        let call = "an operation on elements of a window";
+        self.waiting.until(window.comm().context().vci(), call, awaited, |vci| {
+            if window.mapped().is_none_or(|memory| Words::of(memory, target).try_busy(me)) {
+                return Some(Ok(()));
+            }
+            lost_member(&vci.engine, window).err().map(Err)
+        })
     }
 }
 

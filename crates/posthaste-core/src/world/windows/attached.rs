@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::method::{Direction, Piece};
 use crate::onesided::{self, OneSided, RemoteKey};
 use crate::trace::Counter;
-use crate::win::{At, Attachments, Place, Window};
+use crate::win::{At, Attachments, FEW, Place, Window, is_short};
 use crate::world::World;
 
 impl World {
@@ -65,9 +65,13 @@ impl World {
         if segment.is_on_device() {
             return Ok(false);
         }
+        let runs = at.runs();
+        if runs.len() as u64 > FEW && is_short(at, runs.len() as u64) {
+            return Ok(false);
+        }
         let (me, peer) = (window.comm().rank() as usize, window.peer(place.target));
         let mut from = 0;
-        for (by, len) in at.runs() {
+        for (by, len) in runs {
             let mut part = segment.part(from, from + len)?;
             let start = place.offset.wrapping_add(by) as u64;
             loop {

@@ -1,0 +1,6 @@
+// ranks: 1 2 3
+// only: posthaste
+// env: POSTHASTE_MAP_WINDOWS=0
+// env: POSTHASTE_WINDOW_TRANSPORT=0
+/* The same with every access done by the owner of the memory. */
+#include "win_request_ways.c"
