@@ -49,7 +49,7 @@ pub(crate) use repeated::Repeated;
 
 use posthaste_os::fabric::{Endpoint, NotStarted, Place, Registration, Remote};
 pub use posthaste_os::heap::Block;
-use posthaste_os::mapped::{Atom, Mapped};
+use posthaste_os::mapped::{Atom, Mapped, WideAtom};
 use posthaste_os::mem::{self, Sink, Source, Store};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
@@ -314,6 +314,12 @@ impl UserBuf {
     pub(crate) fn atom<'a>(self, size: usize) -> Option<Atom<'a>> {
         // SAFETY: readable and writable until the operation ends, and never seen through a reference (promise of `Base::new`).
         unsafe { Atom::at(self.0, size) }
+    }
+
+    /// The element of 16 bytes here, if the processor can change it in one step.
+    pub(crate) fn wide_atom<'a>(self) -> Option<WideAtom<'a>> {
+        // SAFETY: as above.
+        unsafe { WideAtom::at(self.0) }
     }
 
     /// Copies `len` bytes from another user buffer to here; the two may overlap.

@@ -8,6 +8,7 @@
 
 use std::fs::File;
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::ptr::NonNull;
@@ -396,9 +397,101 @@ impl Atom<'_> {
     }
 }
 
+/// An element of 16 bytes that the processor changes in one step, where it has one.
+#[derive(Clone, Copy, Debug)]
+pub struct WideAtom<'a>(NonNull<u128>, PhantomData<&'a AtomicU64>);
+
+impl WideAtom<'_> {
+    /// The element at an address, if the processor can change it in one step.
+    ///
+    /// # Safety
+    /// As for [`Atom::at`], of 16 bytes.
+    pub unsafe fn at(place: *mut u8) -> Option<Self> {
+        let place = NonNull::new(place.cast::<u128>()).filter(|_| place.addr().is_multiple_of(16))?;
+        has_wide_step().then_some(Self(place, PhantomData))
+    }
+
+    /// Replaces it by what `combine` makes of it; what it was.
+    pub fn update(self, mut combine: impl FnMut(u128) -> u128) -> u128 {
+        // Whatever it is: it stays.
+        let mut was = self.compare_and_swap(0, 0);
+        loop {
+            let found = self.compare_and_swap(was, combine(was));
+            if found == was {
+                return was;
+            }
+            was = found;
+        }
+    }
+
+    /// Replaces it if it is as expected; what it was.
+    #[cfg(target_arch = "x86_64")]
+    fn compare_and_swap(self, expected: u128, new: u128) -> u128 {
+        let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
+        // The intrinsic is no step without optimisation, and the compiler keeps rbx to itself.
+        // SAFETY: the processor has the step (`at`); the rest is the promise of who made this: aligned memory that may be changed, by
+        // others at the same time, too, who do so by such steps. What was in rbx is there again at the end.
+        unsafe {
+            std::arch::asm!(
+                "xchg {low}, rbx",
+                "lock cmpxchg16b [rdi]",
+                "mov rbx, {low}",
+                low = inout(reg) new as u64 => _,
+                in("rcx") (new >> 64) as u64,
+                in("rdi") self.0.as_ptr(),
+                inout("rax") low,
+                inout("rdx") high,
+                options(nostack),
+            );
+        }
+        u128::from(high) << 64 | u128::from(low)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn compare_and_swap(self, expected: u128, _new: u128) -> u128 {
+        expected
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_wide_step() -> bool {
+    std::arch::is_x86_feature_detected!("cmpxchg16b")
+}
+
+/// None that stable Rust knows.
+#[cfg(not(target_arch = "x86_64"))]
+fn has_wide_step() -> bool {
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sixteen_bytes_change_in_one_step() {
+        const TIMES: u128 = 20_000;
+        let (memory, _) = Mapped::create(4096).unwrap();
+        // SAFETY: within the mapping, which outlives it.
+        let at = |offset: usize| unsafe { WideAtom::at(memory.as_ptr().wrapping_add(offset)) };
+        let Some(wide) = at(32) else { return assert!(!has_wide_step()) };
+        assert!(at(40).is_none());
+        let both = TIMES << 64 | 1;
+        std::thread::scope(|s| {
+            for _ in 0..2 {
+                let memory = &memory;
+                s.spawn(move || {
+                    // SAFETY: as above.
+                    let wide = unsafe { WideAtom::at(memory.as_ptr().wrapping_add(32)) }.unwrap();
+                    for _ in 0..TIMES {
+                        wide.update(|was| was.wrapping_add(both));
+                    }
+                });
+            }
+        });
+        assert_eq!(wide.update(|_| 7), both.wrapping_mul(2 * TIMES));
+        assert_eq!(wide.update(|was| was), 7);
+    }
 
     #[test]
     fn what_one_mapping_writes_the_other_one_reads() {

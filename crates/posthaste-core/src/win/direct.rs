@@ -1,7 +1,7 @@
 //! Accumulate operations on memory that all members have mapped (MPI-5.0 §12.3.4).
 //!
-//! What must stay true: an integer, or another element without arithmetic of its own, of 1, 2, 4 or 8 bytes without holes that is
-//! aligned is changed by one step of the processor; every other element, floating-point numbers above all, under the lock of its
+//! What must stay true: an integer, or another element without arithmetic of its own, of 1, 2, 4, 8 or, where the processor can, 16
+//! bytes without holes that is aligned is changed by one step of the processor; every other element, floating-point numbers above all, under the lock of its
 //! target. Which of the two depends on the type and the place alone, so all members choose the same. Elements are changed one
 //! after the other, in the order of the origin's.
 
@@ -24,6 +24,8 @@ pub enum Update {
     CompareAndSwap,
 }
 
+/// Bytes of the longest element that a processor changes in one step.
+const WIDE: u64 = 16;
 /// Operands that are worked on at a time, in bytes.
 const PORTION: u64 = 4096;
 /// The same where there are not many.
@@ -38,6 +40,12 @@ pub(super) fn steps(element: &Builtin) -> bool {
     let computes =
         matches!(element.kind, Kind::Float(_) | Kind::Extended | Kind::Complex(_) | Kind::ComplexExtended);
     element.size as i64 == element.extent && !computes
+}
+
+/// Whether the element that lies here, and all of its kind behind it, are changed so.
+fn changes_in_a_step(first: UserBuf, element: &Builtin) -> bool {
+    let is_wide = || element.size == WIDE && first.wide_atom().is_some();
+    steps(element) && (first.atom(element.size as usize).is_some() || is_wide())
 }
 
 /// What an accumulate operation takes, and what it fetches.
@@ -63,7 +71,7 @@ impl Window {
         let words = Words::of(memory, place.target);
         for (offset, count) in at.arrays(element) {
             let first = base.offset((place.offset + offset) as isize);
-            if steps(element) && first.atom(element.size as usize).is_some() {
+            if changes_in_a_step(first, element) {
                 Stepwise { first, element, update }.array(count, &mut operands)?;
             } else {
                 let array = Locked { words, element, update };
@@ -203,7 +211,14 @@ impl Stepwise {
         let step = step(self.update, self.element);
         let scratch = Scratch::of(&step, self.element);
         for at in 0..count as usize {
-            let Some(atom) = self.first.offset((at * size) as isize).atom(size) else { continue };
+            let place = self.first.offset((at * size) as isize);
+            if size == WIDE as usize {
+                let Some(atom) = place.wide_atom() else { continue };
+                let was = atom.update(|was| self.widely(&scratch, (given, at), was));
+                taken[at * size..][..size].copy_from_slice(&was.to_le_bytes());
+                continue;
+            }
+            let Some(atom) = place.atom(size) else { continue };
             let was = match step {
                 Step::Plain(change) => change(atom, bits(&given[at * size..][..size])),
                 Step::Swap => {
@@ -212,12 +227,25 @@ impl Stepwise {
                 }
                 Step::General(op) => {
                     let operand = &given[at * size..][..size];
-                    atom.update(|was| scratch.combined(&op, operand, was))
+                    atom.update(|was| scratch.combined(&op, operand, was.into()) as u64)
                 }
             };
             taken[at * size..][..size].copy_from_slice(&was.to_le_bytes()[..size]);
         }
         Ok(())
+    }
+
+    /// What the element number `at` of 16 bytes becomes.
+    fn widely(&self, scratch: &Scratch, (given, at): (&[u8], usize), was: u128) -> u128 {
+        let size = WIDE as usize;
+        match self.update {
+            Update::Combine(Predefined::NoOp) => was,
+            Update::Combine(op) => scratch.combined(&op, &given[at * size..][..size], was),
+            Update::CompareAndSwap => {
+                let [expected, new] = [0, 1].map(|half| wide_bits(&given[(2 * at + half) * size..][..size]));
+                if was == expected { new } else { was }
+            }
+        }
     }
 }
 
@@ -255,19 +283,26 @@ struct Scratch {
 impl Scratch {
     fn of(step: &Step, element: &Builtin) -> Self {
         let size = element.size as usize;
-        let memory = matches!(step, Step::General(_)).then(|| OwnedBuf::new(size));
+        let memory = (matches!(step, Step::General(_)) || element.size == WIDE).then(|| OwnedBuf::new(size));
         Self { memory, datatype: element.named.into(), size }
     }
 
-    fn combined(&self, op: &Predefined, operand: &[u8], was: u64) -> u64 {
+    fn combined(&self, op: &Predefined, operand: &[u8], was: u128) -> u128 {
         let Some(memory) = &self.memory else { return was };
         let place = memory.user_buf();
         place.copy_in(0, Source::from(&was.to_le_bytes()[..self.size]));
         // The operation was checked for the type before.
         let applied = Op::from(*op).apply_packed(&self.datatype, Source::from(operand), place, 1);
         debug_assert!(applied.is_ok());
-        bits(&memory.source().to_vec())
+        wide_bits(&memory.source().to_vec())
     }
+}
+
+/// The bits of an element of at most 16 bytes.
+fn wide_bits(element: &[u8]) -> u128 {
+    let mut all = [0; WIDE as usize];
+    all[..element.len()].copy_from_slice(element);
+    u128::from_le_bytes(all)
 }
 
 /// The bits of an element of at most eight bytes.
@@ -295,7 +330,7 @@ mod tests {
                 if Op::from(op).check(&datatype).is_err() {
                     continue;
                 }
-                let (size, bytes) = (builtin.size as usize, 3 * builtin.size as usize);
+                let bytes = 3 * builtin.size as usize;
                 let given: Vec<u8> = (0..bytes).map(|at| (at * 3 + 1) as u8 % 60).collect();
                 let start: Vec<u8> = (0..bytes).map(|at| (at * 7 + 5) as u8 % 60).collect();
                 let place = UserBuf::mapped(&memory, 64);
@@ -307,7 +342,7 @@ mod tests {
                     .unwrap();
                 let mut taken = vec![0; bytes];
                 let update = Update::Combine(op);
-                if steps(builtin) && place.atom(size).is_some() {
+                if changes_in_a_step(place, builtin) {
                     let all = Stepwise { first: place, element: builtin, update };
                     all.all(3, &given, &mut taken).unwrap();
                 } else {
