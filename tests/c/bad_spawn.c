@@ -27,6 +27,7 @@ static void one(char *own)
     BAD(MPI_ERR_ARG, "argv is \"caf", MPI_Comm_spawn, own, latin, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made, codes);
     BAD(MPI_ERR_ARG, "command is \"caf", MPI_Comm_spawn, latin[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made, codes);
     BAD(MPI_ERR_SPAWN, "line end", MPI_Comm_spawn, own, lines, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &made, codes);
+    codes[0] = -1; /* It was the launcher's affair. */
     for (int root = 0; root < size; root++) {
         BAD(MPI_ERR_ARG, "command is NULL", MPI_Comm_spawn, NULL, MPI_ARGV_NULL, 1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &made, codes);
         BAD(MPI_ERR_ARG, "maxprocs is 0", MPI_Comm_spawn, own, MPI_ARGV_NULL, 0, MPI_INFO_NULL, root, MPI_COMM_WORLD, &made, codes);

@@ -164,6 +164,11 @@ impl Waiting {
         })
     }
 
+    /// What a call says of its wait that does not sleep.
+    pub fn aloud(&self) -> Aloud<'_> {
+        Aloud { waiting: self, note: None }
+    }
+
     /// Advances everything until `done`, which looks at the VCI `at`, gives a value. `call` and `awaited` say what is
     /// waited for, should it take long: they are looked at only before sleeping.
     #[inline]
@@ -296,6 +301,34 @@ impl Waiting {
             return false;
         }
         true
+    }
+}
+
+/// What a call publishes of its wait that does not sleep, until this is dropped.
+#[derive(Debug)]
+pub struct Aloud<'a> {
+    waiting: &'a Waiting,
+    note: Option<Note>,
+}
+
+impl Aloud<'_> {
+    /// Says what the call has waited for since then, in the VCI `at`.
+    #[cold]
+    pub fn say(&mut self, call: &'static str, began: Duration, at: usize, awaited: &Awaited) {
+        if let Some(reporter) = &self.waiting.reporter
+            && !Reporter::is_fresh(self.note.as_ref())
+        {
+            let vci = self.waiting.runtime.enter(at);
+            reporter.publish(&mut self.note, (call, began), (at, &vci), awaited, false);
+        }
+    }
+}
+
+impl Drop for Aloud<'_> {
+    fn drop(&mut self) {
+        if let (Some(reporter), Some(note)) = (&self.waiting.reporter, &self.note) {
+            reporter.retract(note);
+        }
     }
 }
 

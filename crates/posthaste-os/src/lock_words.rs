@@ -93,8 +93,8 @@ impl LockWords {
 
     /// A member waits no more.
     pub fn waits_no_more(&self, exclusive: bool) {
-        if exclusive {
-            self.writers.fetch_sub(1, Ordering::SeqCst);
+        if exclusive && self.writers.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.passed.store(0, Ordering::Relaxed);
         }
         self.waiters.fetch_sub(1, Ordering::SeqCst);
     }

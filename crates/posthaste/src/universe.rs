@@ -132,7 +132,14 @@ impl Universe {
         let joined = instance::share(threads, CALLS).and_then(|joined| match joined.meet_parents(call)? {
             Parents::Nobody => Ok(Self::of(joined, None)),
             Parents::Met(parents) => Ok(Self::of(joined, Some(parents))),
-            Parents::Gone(why) => Err(why),
+            // An error would end the job of the parents, too.
+            Parents::Gone(why) => {
+                if joined.rank() == 0 {
+                    eprintln!("posthaste: {why}");
+                }
+                joined.close(Job::Left)?;
+                std::process::exit(0)
+            }
         });
         joined.map_err(|cause| Error::new(call, None, cause))
     }

@@ -29,9 +29,7 @@ pub(crate) fn meet(world: &Share) -> Result<()> {
         }
         Parents::Gone(why) => {
             if world.rank() == 0 {
-                eprintln!(
-                    "posthaste: the processes that started this job do not wait for it any more, so it ends: {why}"
-                );
+                eprintln!("posthaste: {why}");
             }
             world.close(Job::Left)?;
             std::process::exit(0);

@@ -59,6 +59,9 @@ impl Lock {
     pub(super) fn lost(&mut self, peer: Peer) -> Vec<(Peer, u64)> {
         self.holders.retain(|holder| *holder != peer);
         self.queue.retain(|waiter| waiter.peer != peer);
+        if !self.queue.iter().any(|waiter| waiter.exclusive) {
+            self.passed = 0;
+        }
         self.grant()
     }
 

@@ -396,7 +396,7 @@ impl OneSided {
 }
 
 /// The system cannot copy between the program's memory and a peer's.
-pub fn unreadable(peer: Peer) -> Error {
+fn unreadable(peer: Peer) -> Error {
     let text = format!(
         "memory of rank {} of the world, or the buffer here, cannot be accessed: it was freed, or is protected",
         peer.0

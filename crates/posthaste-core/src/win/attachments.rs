@@ -35,6 +35,11 @@ impl Attachments {
         self.members.binary_search(&member).ok()
     }
 
+    /// Whether a member tells here what it has attached.
+    pub(crate) fn include(&self, member: usize) -> bool {
+        self.number(member).is_some()
+    }
+
     fn row_at(&self, number: usize) -> usize {
         number * row(self.members.len())
     }

@@ -159,8 +159,12 @@ impl World {
             self.waiting.until(comm.context().vci(), call, awaited, |vci| {
                 (is_over(vci) || comm.is_revoked()).then_some(())
             });
+            if !is_over(&self.vci_of(comm)) {
+                return Err(comm.check_revoked().err().unwrap_or_else(|| {
+                    Error::other(ErrorClass::Intern, "the members have not agreed, and nothing is revoked")
+                }));
+            }
         }
-        comm.check_revoked()?;
         let outcome = deciding.wait(call);
         Ok((deciding.flags()?, outcome))
     }

@@ -41,7 +41,8 @@ pub use owned::{Closed, Epoch, Exposed, Members, OwnedWindow};
 
 /// Tries to get the lock of elements between two looks for members that have ended.
 const TRIES_PER_LOOK: u32 = 16;
-/// How long a call tries to get that lock before it sleeps: who has it has a CPU again by then, unless it is stopped.
+/// How long a call tries to get that lock before it says so: who has it has a CPU again by then, unless it is stopped. Nobody rings for
+/// this lock, so the call does not sleep.
 const AWAKE: Duration = Duration::from_millis(100);
 
 /// How far an operation has to be.
@@ -186,7 +187,7 @@ impl World {
     fn become_busy(&self, window: &Arc<Window>, target: usize) -> Result<()> {
         let Some(memory) = window.mapped() else { return Ok(()) };
         let (words, me) = (Words::of(memory, target), window.comm().rank() as u32);
-        let (mut tries, mut began) = (0_u32, None);
+        let (mut tries, mut began, mut told) = (0_u32, None, self.waiting.aloud());
         while !words.try_busy(me) {
             machine::yield_now();
             // Who has it may have ended: that is heard of by progress alone, and soon only where somebody asks.
@@ -194,37 +195,19 @@ impl World {
             if tries.is_multiple_of(TRIES_PER_LOOK) {
                 self.runtime.enter(0).methods.look_at_sockets();
                 self.vci_of(window.comm()).methods.look_at_sockets();
-                let now = machine::now();
-                if now - *began.get_or_insert(now) > AWAKE {
-                    return self.await_busy(window, target);
+                let began = *began.get_or_insert_with(machine::now);
+                if machine::now() - began > AWAKE {
+                    let holder = words.busy().map(|rank| window.peer(rank as usize));
+                    let (context, needs) =
+                        (window.comm().context(), vec![(holder, Part::ForLock, target as i32)]);
+                    let awaited = Awaited::Window(OfWindow { context, needs, is_there: None });
+                    told.say("an operation on elements of a window", began, context.vci(), &awaited);
                 }
             }
             self.step_in(window.comm());
             lost_member(&self.vci_of(window.comm()).engine, window)?;
         }
         Ok(())
-    }
-
-    /// Who has the lock does not run: sleeps, and reports say for whom. Nobody rings for this lock, so the sleep is short.
-    #[cold]
-    fn await_busy(&self, window: &Arc<Window>, target: usize) -> Result<()> {
-        let me = window.comm().rank() as u32;
-        let words = |window: &Window| window.mapped().map(|memory| Words::of(memory, target).busy());
-        let awaited = |_: &Vci| {
-            let holder = words(window).flatten().map(|rank| window.peer(rank as usize));
-            let (context, window) = (window.comm().context(), window.clone());
-            let is_free =
-                move || window.mapped().is_none_or(|memory| Words::of(memory, target).busy().is_none());
-            let needs = vec![(holder, Part::ForLock, target as i32)];
-            Awaited::Window(OfWindow { context, needs, is_there: Some(Box::new(is_free)) })
-        };
-        let call = "an operation on elements of a window";
-        self.waiting.until(window.comm().context().vci(), call, awaited, |vci| {
-            if window.mapped().is_none_or(|memory| Words::of(memory, target).try_busy(me)) {
-                return Some(Ok(()));
-            }
-            lost_member(&vci.engine, window).err().map(Err)
-        })
     }
 }
 

@@ -202,7 +202,13 @@ impl World {
         };
         let made = match self.connect_in(call, self.world(), 0, &port) {
             Ok(made) => made,
-            Err(why) => return Ok(Parents::Gone(why)),
+            Err(why) if matches!(why.class(), ErrorClass::Port | ErrorClass::ProcAborted) => {
+                let text = format!(
+                    "the processes that started this job do not wait for it any more, so it ends: {why}"
+                );
+                return Ok(Parents::Gone(Error::other(why.class(), text)));
+            }
+            Err(why) => return Err(why),
         };
         made.set_name("MPI_COMM_PARENT"); // MPI-5.0 §7.8
         if self.rank() == 0 {

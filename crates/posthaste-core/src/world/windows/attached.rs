@@ -4,15 +4,19 @@
 //! What must stay true: when memory is detached nobody copies there any more. What the system does not copy, or its owner has not
 //! told, goes by packets, as a whole.
 
+use posthaste_os::machine;
 use posthaste_os::ranges::Version;
 
 use crate::datatype::Segment;
 use crate::error::Result;
+use crate::explain::Part;
 use crate::method::{Direction, Piece};
-use crate::onesided::{self, OneSided, RemoteKey};
+use crate::onesided::{OneSided, RemoteKey};
 use crate::trace::Counter;
+use crate::wait::{Awaited, OfWindow};
 use crate::win::{At, Attachments, FEW, Place, Window, is_short};
 use crate::world::World;
+use crate::world::windows::AWAKE;
 
 impl World {
     /// Changes what this member has attached, and tells the members on its node: which version of it this is.
@@ -30,30 +34,45 @@ impl World {
         })
     }
 
-    /// Waits until no living member copies where this one had something attached before that version. Each copies a piece at a time.
-    pub(super) fn until_unused(&self, window: &Window, version: Option<Version>) {
+    /// Waits until no living member copies where this one had something attached before that version. Each copies a piece at a time, and
+    /// rings nobody afterwards, so that this does not sleep.
+    pub(super) fn until_unused(&self, call: &'static str, window: &Window, version: Option<Version>) {
         let (Some(attachments), Some(version)) = (window.attachments(), version) else { return };
-        let me = window.comm().rank() as usize;
+        let (me, context) = (window.comm().rank() as usize, window.comm().context());
+        let (mut began, mut told) = (None, self.waiting.aloud());
         loop {
-            let users: Vec<usize> = attachments.users_before(me, version).collect();
+            let mut users: Vec<usize> = attachments.users_before(me, version).collect();
+            users.retain(|user| self.vci_of(window.comm()).engine.losses.check(window.peer(*user)).is_ok());
             if users.is_empty() {
                 return;
             }
-            let lives =
-                |user: &usize| self.vci_of(window.comm()).engine.losses.check(window.peer(*user)).is_ok();
-            if !users.iter().any(lives) {
-                return;
+            let began = *began.get_or_insert_with(machine::now);
+            if machine::now() - began > AWAKE {
+                let need = |user: &usize| (Some(window.peer(*user)), Part::ForOwner, *user as i32);
+                let needs = users.iter().map(need).collect();
+                let awaited = Awaited::Window(OfWindow { context, needs, is_there: None });
+                told.say(call, began, context.vci(), &awaited);
             }
-            posthaste_os::machine::yield_now();
+            machine::yield_now();
+            // Who copies may have ended.
+            self.runtime.enter(0).methods.look_at_sockets();
+            self.vci_of(window.comm()).methods.look_at_sockets();
             self.step_in(window.comm());
         }
+    }
+
+    /// This member has nothing attached any more.
+    pub(super) fn detach_all(&self, call: &'static str, window: &Window) {
+        let me = window.comm().rank() as usize;
+        let told = window.attachments().and_then(|attachments| attachments.tell(me, std::iter::empty()));
+        self.until_unused(call, window, told);
     }
 
     /// Copies between a segment and memory that a member on this node has attached, as far as the system does that. Whether all of it
     /// is done.
     ///
     /// # Errors
-    /// `MPI_ERR_BUFFER`: one side cannot be accessed.
+    /// None that a part of a segment does not have.
     pub(super) fn copy_attached(
         &self,
         window: &Window,
@@ -62,7 +81,7 @@ impl World {
         segment: &Segment,
     ) -> Result<bool> {
         let Some(attachments) = window.attachments() else { return Ok(false) };
-        if segment.is_on_device() {
+        if segment.is_on_device() || !attachments.include(place.target) {
             return Ok(false);
         }
         let runs = at.runs();
@@ -84,8 +103,7 @@ impl World {
                         vci.engine.counts.add(Counter::OneSidedTransfers, 1);
                         break;
                     }
-                    Piece::Refused => return Ok(false),
-                    Piece::Unreadable => return Err(onesided::unreadable(peer)),
+                    Piece::Refused | Piece::Unreadable => return Ok(false),
                 }
             }
             from += len;

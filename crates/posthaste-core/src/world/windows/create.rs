@@ -197,6 +197,8 @@ impl World {
         let completed = self.complete(CALL, window, Targets::All, super::Extent::Target);
         let met = self.run_in(CALL, coll::free_window(window.comm()));
         let living = lost_member(&self.vci_of(window.comm()).engine, window);
+        // Members that have not heard of a loss may still copy.
+        self.detach_all(CALL, window);
         if window.has_block() && (met.is_err() || living.is_err()) {
             // A barrier without a member does not say that the others are done.
             self.vci_of(window.comm()).operations.keep(window);
@@ -230,7 +232,7 @@ impl World {
     pub fn detach_memory(&self, window: &Window, address: u64) -> Result<()> {
         dynamic(window)?;
         let told = self.change_attached(window, |onesided, key| onesided.detach(key, address))?;
-        self.until_unused(window, told);
+        self.until_unused("MPI_Win_detach", window, told);
         Ok(())
     }
 
@@ -261,11 +263,19 @@ impl World {
         let window = made.as_ref().ok().cloned();
         let agreed = self.at_all(flavor, new.comm, made);
         self.leave_if_revoked(Some(comm.clone()), &agreed);
-        if let Some(window) = window.filter(|_| agreed.is_err()) {
-            // No member has it, so no member accesses its memory.
+        if let (Some(window), Err(why)) = (window, &agreed) {
             self.forget(&comm, window.own().key);
             self.common.mappings.remove(&window);
-            window.let_go();
+            if why.class() == ErrorClass::Revoked {
+                // Others may have it until they hear that it is revoked: its memory stays.
+                if let Some(heap) = &self.common.heap {
+                    heap.retire(window.memory().0);
+                }
+                self.vci_of(&comm).operations.keep(&window);
+            } else {
+                // No member has it, so no member accesses its memory.
+                window.let_go();
+            }
         }
         agreed
     }
