@@ -74,6 +74,10 @@ int main(int argc, char **argv)
     BAD(MPI_ERR_ARG, "port_name", MPI_Lookup_name, service, MPI_INFO_NULL, NULL);
     BAD(MPI_ERR_NAME, "service_name is \"meeting_wrong of", MPI_Lookup_name, service, MPI_INFO_NULL, found);
     BAD(MPI_ERR_SERVICE, "service_name", MPI_Unpublish_name, service, MPI_INFO_NULL, port);
+    char longest[MPI_MAX_PORT_NAME + 1];
+    memset(longest, 'x', sizeof longest);
+    longest[MPI_MAX_PORT_NAME] = 0;
+    BAD(MPI_ERR_ARG, "port_name is 1024 bytes long", MPI_Publish_name, service, MPI_INFO_NULL, longest);
     OK(MPI_Publish_name(service, MPI_INFO_NULL, port));
     BAD(MPI_ERR_SERVICE, "service_name", MPI_Publish_name, service, MPI_INFO_NULL, port);
     BAD(MPI_ERR_SERVICE, "port_name", MPI_Unpublish_name, service, MPI_INFO_NULL, other);

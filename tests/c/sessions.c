@@ -25,6 +25,7 @@ static MPI_Session begin(const char *level)
     if (level) {
         OK(MPI_Info_create(&info));
         OK(MPI_Info_set(info, "thread_level", level));
+        OK(MPI_Info_set(info, "no_such_hint", "x"));
     }
     OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session));
     CHECK(session != MPI_SESSION_NULL);
@@ -107,6 +108,9 @@ static void levels(void)
         CHECK(strcmp(value, known[i]) == 0, "%s of %s", value, known[i]);
         value_of(info, "mpi_memory_alloc_kinds", value, sizeof value);
         CHECK(strstr(value, "system") != NULL, "%s", value);
+        int keys;
+        OK(MPI_Info_get_nkeys(info, &keys));
+        EQUAL(keys, 2);
         OK(MPI_Info_free(&info));
         OK(MPI_Session_finalize(&session));
         CHECK(session == MPI_SESSION_NULL);

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use posthaste_core::error::Result;
+use posthaste_core::error::{Error, ErrorClass, Result};
 use posthaste_core::meeting::time_limit;
 
 use crate::abi::constants::{MPI_COMM_NULL, MPI_MAX_PORT_NAME};
@@ -53,6 +53,10 @@ mpi_fn! {
         raises Site::Process => {
         info::hints(info)?;
         let (service, port) = (service_name.text("service_name")?, port_name.text("port_name")?);
+        if port.len() >= MPI_MAX_PORT_NAME as usize {
+            let expected = format_args!("less than {MPI_MAX_PORT_NAME} bytes (MPI_MAX_PORT_NAME)");
+            return Err(Error::invalid(ErrorClass::Arg, "port_name", format_args!("{} bytes long", port.len()), expected));
+        }
         library().world.publish_name("MPI_Publish_name", &service, &port)
     }
     /// MPI-5.0 §11.9.4

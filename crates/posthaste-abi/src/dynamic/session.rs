@@ -116,10 +116,11 @@ fn init(call: &'static str, info: MPI_Info, errhandler: MPI_Errhandler, session:
 
 fn begin(info: MPI_Info, handler: &Handler, session: Out<MPI_Session>) -> Result<()> {
     session.set("session", MPI_SESSION_NULL)?;
-    let hints = Info::clone(&*info::hints(info)?);
-    let provided = library::open_session(asked(&hints)?)?;
+    let provided = library::open_session(asked(&*info::hints(info)?)?)?;
     memory::learn_sizes(library().world.vci().engine.config.check_types);
     let name = LEVELS.iter().find(|(_, level)| *level == provided).map_or("", |(name, _)| *name);
+    // What is told of the session are the hints that it knows (MPI-5.0 §11.3.3).
+    let hints = Info::new();
     let begun = hints
         .set(THREAD_LEVEL, name.as_bytes())
         .and_then(|()| hints.set(MEMORY_KINDS.0, MEMORY_KINDS.1))

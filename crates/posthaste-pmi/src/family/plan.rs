@@ -110,6 +110,9 @@ fn count(spec: &Spec, room: usize) -> Result<usize, String> {
             "{} processes of {} are to be started, but -usize leaves room for {room}",
             spec.count, spec.name
         )),
+        Some(list) if !soft::is_list(list) => {
+            Err(format!("soft={list} is no list of numbers, expected a, a:b or a:b:c with commas between them"))
+        }
         Some(list) => soft::largest(list, spec.count.min(room)).ok_or_else(|| {
             format!(
                 "soft={list} allows none of the numbers from 0 to {} (the processes of {} that are asked for and have room)",
@@ -175,6 +178,7 @@ fn not_followed(spec: &Spec) -> impl Iterator<Item = (String, String)> {
             {
                 ", expected core or none"
             }
+            "env" if value.lines().any(|line| !line.contains('=')) => ", expected NAME=value in each line",
             _ => return None,
         };
         Some((key.clone(), format!("the info key {key} has no effect with the value {value:?}{expected}")))
@@ -284,5 +288,11 @@ mod tests {
     fn what_cannot_be_read_is_a_sentence() {
         assert_eq!(planned(&[("hostfile", "x")], 1, None).err().unwrap(), "no file x");
         assert!(planned(&[("soft", "9")], 4, None).err().unwrap().starts_with("soft=9 allows none"));
+        for list in ["abc", "", "1,x", "1:2:0"] {
+            assert!(planned(&[("soft", list)], 4, None).err().unwrap().contains("is no list of numbers"));
+        }
+        let warnings = planned(&[("env", "A=1\nB")], 1, None).unwrap().warnings;
+        assert!(warnings[0].1.ends_with("expected NAME=value in each line"), "{warnings:?}");
+        assert_eq!(planned(&[("env", "A=1\nB=")], 1, None).unwrap().warnings, []);
     }
 }

@@ -1,5 +1,10 @@
 //! How many processes will do: the key `soft` of MPI-5.0 §11.8.1, a list of `a`, `a:b` and `a:b:c`.
 
+/// Whether this is such a list.
+pub(super) fn is_list(list: &str) -> bool {
+    list.split(',').all(|entry| largest_of(entry, 0).is_some())
+}
+
 /// The largest of these numbers that is no more than `most`; `None` when the list allows none, or is no such list.
 pub(super) fn largest(list: &str, most: usize) -> Option<usize> {
     list.split(',')
