@@ -110,7 +110,7 @@ impl Ranges {
 
 impl Version {
     /// Whether the process with this word uses no range of a version before.
-    pub fn is_first_of(self, word: &AtomicU64) -> bool {
+    pub fn is_unused_before(self, word: &AtomicU64) -> bool {
         // SYNC: pairs with the store at the end of a use: what was done there is over.
         let used = word.load(Ordering::Acquire);
         used == 0 || used > self.0
@@ -119,7 +119,7 @@ impl Version {
 
 impl Drop for Use<'_> {
     fn drop(&mut self) {
-        // SYNC: pairs with the load in `is_first_of`.
+        // SYNC: pairs with the load in `is_unused_before`.
         self.0.store(0, Ordering::Release);
     }
 }
@@ -161,11 +161,11 @@ mod tests {
         let (ranges, word) = (Ranges::default(), AtomicU64::new(0));
         let first = ranges.tell([(100, 140)].into_iter());
         let using = ranges.begin(&word, 100, 40).unwrap();
-        assert!(first.is_first_of(&word));
+        assert!(first.is_unused_before(&word));
         let second = ranges.tell([(200, 240)].into_iter());
-        assert!(!second.is_first_of(&word));
+        assert!(!second.is_unused_before(&word));
         drop(using);
-        assert!(second.is_first_of(&word));
-        assert!(ranges.begin(&word, 100, 40).is_none() && second.is_first_of(&word));
+        assert!(second.is_unused_before(&word));
+        assert!(ranges.begin(&word, 100, 40).is_none() && second.is_unused_before(&word));
     }
 }

@@ -1018,7 +1018,7 @@ fn detach_while_others_copy(waits: bool) {
             })
         };
         let version = attached.ranges.tell([(120, 180)].into_iter());
-        while waits && !version.is_first_of(&attached.word) {
+        while waits && !version.is_unused_before(&attached.word) {
             thread::yield_now();
         }
         attached.memory.with_mut(|memory| unsafe { *memory += 1 });

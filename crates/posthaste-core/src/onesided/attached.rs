@@ -117,13 +117,11 @@ impl OneSided {
     /// `MPI_ERR_BASE` when no memory is attached there.
     pub fn detach(&mut self, key: RemoteKey, address: u64) -> Result<()> {
         let attached = self.exposed.slot(key).and_then(|slot| slot.attached.as_mut());
-        match attached.is_some_and(|attached| attached.remove(address)) {
-            true => Ok(()),
-            false => {
-                let got = format_args!("{address:#x}");
-                Err(Error::invalid(ErrorClass::Base, "base", got, "the address of attached memory"))
-            }
+        if attached.is_some_and(|attached| attached.remove(address)) {
+            return Ok(());
         }
+        let got = format_args!("{address:#x}");
+        Err(Error::invalid(ErrorClass::Base, "base", got, "the address of attached memory"))
     }
 }
 

@@ -58,7 +58,7 @@ impl Attachments {
     pub(crate) fn users_before(&self, me: usize, version: Version) -> impl Iterator<Item = usize> {
         let number = self.number(me);
         let uses = move |user: usize| {
-            number.is_some_and(|me| !version.is_first_of(self.mapped.word(self.word_at(me, user))))
+            number.is_some_and(|me| !version.is_unused_before(self.mapped.word(self.word_at(me, user))))
         };
         self.members.iter().enumerate().filter(move |(user, _)| uses(*user)).map(|(_, member)| *member)
     }

@@ -1,8 +1,8 @@
 //! Accumulate operations on memory that all members have mapped (MPI-5.0 §12.3.4).
 //!
 //! What must stay true: an integer, or another element without arithmetic of its own, of 1, 2, 4, 8 or, where the processor can, 16
-//! bytes without holes that is aligned is changed by one step of the processor; every other element, floating-point numbers above all, under the lock of its
-//! target. Which of the two depends on the type and the place alone, so all members choose the same. Elements are changed one
+//! bytes without holes that is aligned is changed by one step of the processor; every other element, floating-point numbers above all,
+//! under the lock of its target. Which of the two depends on the type and the place alone, so all members choose the same. Elements are changed one
 //! after the other, in the order of the origin's.
 
 use posthaste_os::mapped::{Atom, Mapped};
@@ -307,9 +307,7 @@ fn wide_bits(element: &[u8]) -> u128 {
 
 /// The bits of an element of at most eight bytes.
 fn bits(element: &[u8]) -> u64 {
-    let mut all = [0; 8];
-    all[..element.len()].copy_from_slice(element);
-    u64::from_le_bytes(all)
+    wide_bits(element) as u64
 }
 
 const _: () = assert!(cfg!(target_endian = "little"), "elements are taken for the low bytes of a word");

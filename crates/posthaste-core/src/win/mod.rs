@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Parts: `short`, what is over in a few instructions; `epoch`, which calls are in order; `parts`, the memory of the members;
-//! `attachments`, what members of a node have attached; `place`, where the elements of an access lie; `hints`; `direct`, operations on mapped memory; `words`, locks, fences and epochs there; `packets`, operations elsewhere. Nothing here blocks: `world` waits.
+//! `attachments`, what members of a node have attached; `place`, where the elements of an access lie; `hints`; `direct`, operations
+//! on mapped memory; `words`, locks, fences and epochs there; `packets`, operations elsewhere. Nothing here blocks: `world` waits.
 //!
 //! What must stay true: all members of a window do all atomic operations on an element by one mechanism. Either the memory
 //! of all members is mapped by all of them, and each member does them itself: by a step of the processor where it has one

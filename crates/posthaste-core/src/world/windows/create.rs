@@ -416,8 +416,8 @@ impl World {
         Ok(Some(Arc::new(Window::new(comm.clone(), FLAVOR, parts, memory, (new.info, false)))))
     }
 
-    /// Memory in which the members of this node tell each other what they have attached to a dynamic window, if there is another one,
-    /// and it can be had.
+    /// Memory in which the members of this node tell each other what they have attached to a dynamic window; `None`: there is one
+    /// member here alone, or it cannot be had.
     fn attachments(&self, comm: &Comm, members: &[Member]) -> Result<Option<Attachments>> {
         let me = comm.rank() as usize;
         let is_near = |rank: &usize| members[*rank].maps_with(&members[me]);
@@ -430,7 +430,8 @@ impl World {
         Ok(mapped.map(|mapped| Attachments::new(mapped, near)))
     }
 
-    /// So many bytes that this member has mapped, of memory that the maker, a rank of its node, has made; and whether it has. None are not made.
+    /// So many bytes that this member has mapped, of memory that the maker, a rank of its node, has made; and whether it has. Nothing is
+    /// made where no bytes are wanted.
     fn mapping(
         &self,
         flavor: Flavor,
