@@ -28,6 +28,7 @@ struct Bench<'a> {
     win_made: std::path::PathBuf,
     win_streamed: std::path::PathBuf,
     recovers: std::path::PathBuf,
+    independent: std::path::PathBuf,
     ulfm_lost: std::path::PathBuf,
     inter_lost: std::path::PathBuf,
     stopped: std::path::PathBuf,
@@ -233,6 +234,16 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             });
         }
     }
+    for (what, who, code, name) in [
+        ("child_killed", "parents", 137, "a rank of an independent job that was spawned is killed"),
+        ("child_aborts", "parents", 5, "a rank of an independent job that was spawned aborts"),
+        ("parent_killed", "children", 137, "a rank is killed of the job that has spawned an independent one"),
+        ("connected", "nobody", 137, "a rank of a connected job that was spawned is killed"),
+    ] {
+        for way in [OWN, WAYS[2]] {
+            tally.test(&format!("faults: {name}{}", way.name), || bench.independent(what, way, who, code));
+        }
+    }
     for (when, name) in [
         ("revoke", "before a communicator is revoked"),
         ("agree", "inside an agreement"),
@@ -314,6 +325,7 @@ impl<'a> Bench<'a> {
             win_made: ctests::helper(project, mpi, "fault", "win_made")?,
             win_streamed: ctests::helper(project, mpi, "fault", "win_streamed")?,
             recovers: ctests::helper(project, mpi, "fault", "recovers")?,
+            independent: ctests::helper(project, mpi, "fault", "independent")?,
             ulfm_lost: ctests::helper(project, mpi, "fault", "ulfm_lost")?,
             inter_lost: ctests::helper(project, mpi, "fault", "inter_lost")?,
             stopped: ctests::helper(project, mpi, "fault", "stopped")?,
@@ -426,6 +438,24 @@ impl<'a> Bench<'a> {
     fn job_that_goes_on(&self, ranks: usize, way: Way) -> Job {
         let job = self.mpi.plain().args(way.options).args(["-continue-on-loss", "-n", &ranks.to_string()]);
         way.settings.iter().fold(job, |job, (name, value)| job.env(name, value))
+    }
+
+    /// A job of two ranks that has started another one of two, of which one loses a rank: `who` goes on.
+    fn independent(&self, what: &str, way: Way, who: &str, code: i32) -> Fallible {
+        let watch = Watch::begin();
+        let job = self.mpi.plain().args(way.options).args(["-n", "2"]).arg(&self.independent).arg(what);
+        let outcome = watch.mark(job).limit(60).run()?;
+        let [all, theirs] =
+            ["goes on", &format!("of the {who} goes on")].map(|words| outcome.stdout.matches(words).count());
+        let expected = if who == "nobody" { 0 } else { 2 };
+        if outcome.code() != code || [all, theirs] != [expected; 2] {
+            return Err(format!(
+                "exit code {code} was expected, and {expected} ranks that go on, of the {who}\n{}{}",
+                outcome.stdout,
+                outcome.complaint()
+            ));
+        }
+        watch.nothing_left()
     }
 
     /// Two jobs of three ranks that know each other; each loses one.

@@ -269,10 +269,23 @@ impl Launcher {
     /// # Errors
     /// See [`Launcher::nodes`].
     pub fn has_met_parents(&mut self) -> Result<(), Error> {
+        self.say(spawning::MET)
+    }
+
+    /// Says that this job, which somebody asked for, is connected with no other job any more.
+    ///
+    /// # Errors
+    /// See [`Launcher::nodes`].
+    pub fn has_parted(&mut self) -> Result<(), Error> {
+        if self.is_spawned { self.say(spawning::PARTED) } else { Ok(()) }
+    }
+
+    /// Says something that launchers of ours understand.
+    fn say(&mut self, key: &str) -> Result<(), Error> {
         match &mut self.kind {
             Kind::Pmi(client, space) => {
                 let space = own_space(client, space)?;
-                client.put(&space, spawning::MET, "1")
+                client.put(&space, key, "1")
             }
             Kind::Pmix(_) => Ok(()),
         }

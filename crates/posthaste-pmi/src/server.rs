@@ -80,6 +80,8 @@ pub struct Server {
     /// Those who asked for this job wait for it at a port, and have been met.
     has_parents: bool,
     has_met: bool,
+    /// It has said that it is connected with no other job any more.
+    has_parted: bool,
     members: Vec<Member>,
     kvs: Kvs,
     fence: Fence,
@@ -98,6 +100,7 @@ impl Server {
             mapping: mapping.into(),
             has_parents: false,
             has_met: false,
+            has_parted: false,
             members: applications
                 .iter()
                 .map(|&application| Member { application, ..Member::default() })
@@ -132,7 +135,12 @@ impl Server {
         self.has_met
     }
 
-    /// Whether all ranks here have.
+    /// Whether the job has said here that it is connected with no other one any more.
+    pub fn has_parted(&self) -> bool {
+        self.has_parted
+    }
+
+    /// Whether all ranks here have come.
     pub fn all_have_come(&self) -> bool {
         (0..self.members.len()).all(|rank| self.has_come(rank))
     }
@@ -223,6 +231,7 @@ impl Server {
         }
         let (key, value) = (line.need("key")?, line.need("value")?);
         self.has_met |= key == spawning::MET;
+        self.has_parted |= key == spawning::PARTED;
         Ok(match self.kvs.put(key, value) {
             Ok(()) => {
                 self.fresh.insert(key.into(), value.into());

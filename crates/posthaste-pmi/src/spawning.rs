@@ -23,6 +23,9 @@ pub const PARENTS_PORT: &str = "posthaste-parent-port";
 /// The key under which the new job says that it has met them.
 pub const MET: &str = "posthaste-met-parents";
 
+/// The key under which it says that no communicator connects it with another job any more.
+pub const PARTED: &str = "posthaste-parted";
+
 /// A key and its value.
 pub type Pair = (String, String);
 

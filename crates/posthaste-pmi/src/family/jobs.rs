@@ -20,7 +20,7 @@ use nix::sys::epoll::Epoll;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What runs a job.
 enum Side {
@@ -57,6 +57,19 @@ enum State {
     Over,
 }
 
+/// So long after a signal of the user what fails fails by it: as on the console.
+const SIGNALLED: Duration = Duration::from_secs(10);
+
+/// What ends with a job that fails.
+enum Fate {
+    /// All jobs of the family.
+    Family,
+    /// Those that are connected with it; others go on.
+    Connected,
+    /// It is being ended already.
+    Known,
+}
+
 struct Entry {
     /// Its number in the family.
     number: usize,
@@ -64,6 +77,12 @@ struct Entry {
     state: State,
     /// Those who asked for it wait at a port.
     has_parents: bool,
+    /// The number of their job.
+    asker: Option<usize>,
+    /// The jobs with the same number here are connected, and end together (MPI-5.0 §11.10.4).
+    group: usize,
+    /// It failed, and is being ended while others go on.
+    failed: bool,
     /// Its first rank, and its agents, in the family.
     first: u32,
     agents: Range<usize>,
@@ -93,6 +112,8 @@ pub(super) struct Jobs<'a> {
     warned: HashSet<String>,
     /// Everything is being ended: nothing more is begun.
     ending: bool,
+    /// When the user's last signal was passed on.
+    signalled: Option<Instant>,
     counters: Vec<u64>,
     over: bool,
 }
@@ -113,6 +134,9 @@ impl<'a> Jobs<'a> {
             side: Side::First(first),
             state: State::Running,
             has_parents: false,
+            asker: None,
+            group: 0,
+            failed: false,
             first: 0,
             agents: 0..agents,
             ended: vec![false; size],
@@ -131,6 +155,7 @@ impl<'a> Jobs<'a> {
             told: HashMap::new(),
             warned: HashSet::new(),
             ending: false,
+            signalled: None,
             counters: Vec::new(),
             over: false,
         }
@@ -185,7 +210,8 @@ impl<'a> Jobs<'a> {
 
     /// Begins a job.
     fn begin(&mut self, rank: u32, request: Spawning) {
-        if self.ending {
+        let fails = self.find(rank).is_some_and(|(asker, _)| self.entries[asker].failed);
+        if self.ending || fails {
             return self.refuse(rank, "the job is being ended");
         }
         let running: usize = self.entries.iter().map(|entry| entry.running).sum();
@@ -197,6 +223,8 @@ impl<'a> Jobs<'a> {
                 Err(why) => return self.refuse(rank, &why),
             };
         self.warn(rank, warnings);
+        let asker = self.find(rank).map(|(asker, _)| &self.entries[asker]);
+        let (asker, group) = asker.map_or((None, number), |asker| (Some(asker.number), asker.group));
         let size = plan.common.size;
         let has_parents = spawning::have_parents(&plan.common.preput);
         let tree = match Tree::start(plan, false, agents, self.epoll.clone()) {
@@ -211,6 +239,9 @@ impl<'a> Jobs<'a> {
             side: Side::Agents(Box::new(tree)),
             state: State::Unborn { asker: rank, codes },
             has_parents,
+            asker,
+            group,
+            failed: false,
             first,
             ended: vec![false; size],
             running: size,
@@ -258,6 +289,10 @@ impl<'a> Jobs<'a> {
                 }
                 return;
             }
+            Report::Parted => {
+                self.part(job);
+                return;
+            }
             Report::Spawn { rank, request } => return self.begin(first + rank, request),
             Report::Over(counters) => return self.job_over(job, &counters),
             Report::Failed(fault) | Report::FailedLater(fault) | Report::Down { fault, .. }
@@ -265,7 +300,13 @@ impl<'a> Jobs<'a> {
             {
                 return self.give_up(job, &fault.cause.sentence(&fault.host, 0));
             }
-            Report::Failed(fault) => Report::Failed(in_family(fault)),
+            Report::Failed(fault) => match self.end_connected(job) {
+                Fate::Family => Report::Failed(in_family(fault)),
+                Fate::Connected => Report::FailedAlone(in_family(fault)),
+                Fate::Known => return,
+            },
+            // It follows from what was told before.
+            Report::FailedLater(_) if self.entries[job].failed => return,
             Report::FailedLater(fault) => {
                 if let Cause::Death { rank, stage: Stage::Inside, .. } = fault.cause {
                     self.announce(job, vec![rank as u32], false);
@@ -311,6 +352,40 @@ impl<'a> Jobs<'a> {
             report => report,
         };
         self.queued.push_back(report);
+    }
+
+    /// A job is connected with no other any more, but with those that its processes have asked for.
+    fn part(&mut self, job: usize) {
+        let (number, group) = (self.entries[job].number, self.entries[job].group);
+        let mut parted = HashSet::from([number]);
+        // Who is asked for comes behind who asks.
+        for entry in &mut self.entries[job..] {
+            let follows = entry.asker.is_some_and(|asker| parted.contains(&asker)) && entry.group == group;
+            if follows || entry.number == number {
+                parted.insert(entry.number);
+                entry.group = number;
+            }
+        }
+    }
+
+    /// A job fails: those that are connected with it end with it, and independent ones go on (MPI-5.0 §11.10.4).
+    fn end_connected(&mut self, job: usize) -> Fate {
+        if self.entries[job].failed {
+            return Fate::Known;
+        }
+        let group = self.entries[job].group;
+        let (connected, others): (Vec<usize>, Vec<usize>) = (0..self.entries.len())
+            .filter(|other| !matches!(self.entries[*other].state, State::Over))
+            .partition(|other| self.entries[*other].group == group);
+        if others.is_empty() {
+            return Fate::Family;
+        }
+        let by_user = self.signalled.is_some_and(|at| at.elapsed() < SIGNALLED);
+        for job in connected {
+            self.entries[job].failed = true;
+            self.order_job(job, Order::End(if by_user { How::User } else { How::Failure }));
+        }
+        Fate::Connected
     }
 
     /// Ranks of a job are lost: the others are to hear of it, if it goes on. One word for each host.
@@ -408,6 +483,7 @@ impl Below for Jobs<'_> {
             Order::Read { stream, on } => self.paused[stream as usize] = !on,
             Order::Close(stream) => self.closed[stream as usize] = true,
             Order::End(_) => self.ending = true,
+            Order::Signal(_) => self.signalled = Some(Instant::now()),
             _ => {}
         }
         for job in 0..self.entries.len() {

@@ -92,6 +92,8 @@ pub(crate) enum Report {
     Ready,
     /// A job that was spawned has met those who asked for it.
     Met,
+    /// A job that was spawned is connected with no other one any more (MPI-5.0 §11.10.4).
+    Parted,
     /// A new job has begun: its hosts and the ranks there, numbered as in it.
     Joined(Vec<(String, Vec<usize>)>),
     /// Nothing is left of a job that was spawned: these ranks.
@@ -102,6 +104,8 @@ pub(crate) enum Report {
     Failed(Fault),
     /// The job fails, but may go on to its end.
     FailedLater(Fault),
+    /// A job fails that others are not connected with, and go on.
+    FailedAlone(Fault),
     /// Ranks are out of reach, or were never started.
     Down { ranks: Vec<u32>, fault: Fault },
     /// The ranks that get it have taken the last piece of input; there may be more.

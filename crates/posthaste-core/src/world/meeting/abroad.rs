@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use posthaste_os::{copying, machine};
+use posthaste_pmi::launcher::Launcher;
 
 use crate::coll::{self, inter};
 use crate::comm::Comm;
@@ -23,7 +24,7 @@ use crate::method::tcp::{BusinessCard, Pass, Shelf, Tcp, TcpSetup};
 use crate::progress::Vci;
 use crate::pt2pt::loss;
 use crate::wait::Awaited;
-use crate::world::{LEAVE, World};
+use crate::world::{LEAVE, World, wireup};
 
 /// What this process knows of other jobs.
 #[derive(Debug)]
@@ -214,6 +215,10 @@ impl World {
         if peers.is_empty() {
             return;
         }
+        if self.rank() == 0 && self.common.abroad.known().is_alone() {
+            // Whether the launcher cares or not: what ends others ends this job no more.
+            let _ = wireup::ask(&self.common.launcher, Launcher::has_parted);
+        }
         let until = machine::now() + LEAVE;
         let call = "MPI_Comm_disconnect";
         let has_parted = |vci: &mut Vci| {
@@ -256,6 +261,15 @@ impl World {
 }
 
 impl Known {
+    /// Whether no communicator has members of other jobs.
+    fn is_alone(&self) -> bool {
+        let has_foreign = |comm: &Arc<Comm>| {
+            let remote = comm.remote().into_iter().flat_map(|group| group.peers());
+            comm.group().peers().chain(remote).any(|peer| self.names.contains_key(&peer))
+        };
+        !self.comms.iter().filter_map(Weak::upgrade).any(|comm| !comm.is_left() && has_foreign(&comm))
+    }
+
     /// This process is not in `comm` any more, whoever still has it: the processes of other jobs that are in it and in no other
     /// one.
     fn leave(&mut self, comm: &Comm) -> Vec<Peer> {

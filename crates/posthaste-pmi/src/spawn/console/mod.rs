@@ -61,6 +61,8 @@ pub(crate) struct Console<'a> {
     cause: Option<Reported>,
     /// What ended no other rank: the first one, and all losses of a job that goes on.
     later: Vec<Fault>,
+    /// The exit code of the first job that failed alone.
+    alone: Option<i32>,
     /// The last signal of the user that was passed on.
     passed_on: Option<(Signal, Instant)>,
     /// When ranks that do not mind being asked to end are killed.
@@ -125,6 +127,7 @@ impl<'a> Console<'a> {
             retry: None,
             cause: None,
             later: Vec::new(),
+            alone: None,
             passed_on: None,
             grace: None,
             stopping: false,
@@ -146,7 +149,7 @@ impl<'a> Console<'a> {
     /// How the job went, when the loop has ended.
     pub(crate) fn outcome(&self) -> Outcome {
         let cause = self.cause.as_ref().map(|reported| &reported.fault).or(self.later.first());
-        Outcome { code: cause.map_or(0, |fault| fault.cause.code()) }
+        Outcome { code: self.alone.unwrap_or_else(|| cause.map_or(0, |fault| fault.cause.code())) }
     }
 
     /// A rank has ended.
@@ -332,6 +335,13 @@ impl Above for Console<'_> {
             }
             Report::Failed(fault) => self.fail(fault),
             Report::FailedLater(fault) => self.note_later(fault),
+            Report::FailedAlone(fault) => {
+                self.hooks.failing(&sentence(&fault, 0));
+                self.say(&format!("{}\n", sentence(&fault, 0)));
+                if self.cause.is_none() && self.later.is_empty() {
+                    self.alone.get_or_insert(fault.cause.code());
+                }
+            }
             Report::Down { ranks, fault } => {
                 let had_begun = ranks.iter().all(|rank| self.begun.contains_key(rank));
                 for rank in ranks {
@@ -347,7 +357,7 @@ impl Above for Console<'_> {
             Report::InputClosed => self.close_source(),
             Report::Looks(looks) => self.take_looks(looks),
             // What a family does about these itself.
-            Report::Fence(_) | Report::Ready | Report::Met | Report::Spawn { .. } => {}
+            Report::Fence(_) | Report::Ready | Report::Met | Report::Parted | Report::Spawn { .. } => {}
             Report::Over(counters) => {
                 self.over = true;
                 self.hooks.finished(&counters);

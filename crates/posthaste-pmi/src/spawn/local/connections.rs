@@ -67,6 +67,10 @@ impl Local {
                 self.met = true;
                 self.report(Report::Met);
             }
+            if !self.parted && self.server.has_parted() {
+                self.parted = true;
+                self.report(Report::Parted);
+            }
         }
     }
 

@@ -104,8 +104,9 @@ pub(crate) struct Local {
     /// A process asked for this job, and waits until all its ranks have introduced themselves.
     spawned: bool,
     ready: bool,
-    /// It has said that it has met them.
+    /// It has said that it has met them, and that it has parted from them.
     met: bool,
+    parted: bool,
     /// A rank that is killed does not end the others.
     goes_on: bool,
     at_once: bool,
@@ -216,6 +217,7 @@ impl Local {
             spawned: common.spawned,
             ready: false,
             met: false,
+            parted: false,
             goes_on: common.goes_on,
             at_once: common.at_once,
             prompts: common.prompt,
