@@ -64,10 +64,8 @@ const SIGNALLED: Duration = Duration::from_secs(10);
 enum Fate {
     /// All jobs of the family.
     Family,
-    /// Those that are connected with it; others go on.
-    Connected,
-    /// It is being ended already.
-    Known,
+    /// Those that are connected with it, of this group; others go on.
+    Connected(usize),
 }
 
 struct Entry {
@@ -103,6 +101,8 @@ pub(super) struct Jobs<'a> {
     place: &'a Place<'a>,
     epoll: Rc<Epoll>,
     queued: VecDeque<Report>,
+    /// By their numbers, jobs that fail and what of, while others have more to report.
+    failed: VecDeque<(usize, Fault)>,
     /// Per stream: the ranks are not read; nobody takes it any more.
     paused: [bool; 2],
     closed: [bool; 2],
@@ -150,6 +150,7 @@ impl<'a> Jobs<'a> {
             place,
             epoll,
             queued: VecDeque::new(),
+            failed: VecDeque::new(),
             paused: [false; 2],
             closed: [false; 2],
             told: HashMap::new(),
@@ -300,11 +301,10 @@ impl<'a> Jobs<'a> {
             {
                 return self.give_up(job, &fault.cause.sentence(&fault.host, 0));
             }
-            Report::Failed(fault) => match self.end_connected(job) {
-                Fate::Family => Report::Failed(in_family(fault)),
-                Fate::Connected => Report::FailedAlone(in_family(fault)),
-                Fate::Known => return,
-            },
+            Report::Failed(fault) => {
+                self.failed.push_back((number, in_family(fault)));
+                return;
+            }
             // It follows from what was told before.
             Report::FailedLater(_) if self.entries[job].failed => return,
             Report::FailedLater(fault) => {
@@ -312,6 +312,13 @@ impl<'a> Jobs<'a> {
                     self.announce(job, vec![rank as u32], false);
                 }
                 Report::FailedLater(in_family(fault))
+            }
+            // Its hosts are given up while it is being ended: that is nobody else's end.
+            Report::Down { ranks, .. } if self.entries[job].failed => {
+                for rank in ranks {
+                    self.note_end(job, rank);
+                }
+                return;
             }
             Report::Down { ranks, fault } => {
                 // Of those that had ended before, the others have heard, or need not hear.
@@ -370,10 +377,10 @@ impl<'a> Jobs<'a> {
 
     /// A job fails: those that are connected with it end with it, and independent ones go on (MPI-5.0 §11.10.4).
     fn end_connected(&mut self, job: usize) -> Fate {
-        if self.entries[job].failed {
-            return Fate::Known;
-        }
         let group = self.entries[job].group;
+        if self.entries[job].failed {
+            return Fate::Connected(group);
+        }
         let (connected, others): (Vec<usize>, Vec<usize>) = (0..self.entries.len())
             .filter(|other| !matches!(self.entries[*other].state, State::Over))
             .partition(|other| self.entries[*other].group == group);
@@ -385,7 +392,19 @@ impl<'a> Jobs<'a> {
             self.entries[job].failed = true;
             self.order_job(job, Order::End(if by_user { How::User } else { How::Failure }));
         }
-        Fate::Connected
+        Fate::Connected(group)
+    }
+
+    /// What jobs have failed of, once everything that was to be heard of all of them has been: who has parted, above all.
+    fn settle_failed(&mut self) {
+        while let Some((number, fault)) = self.failed.pop_front() {
+            let job = self.entries.iter().position(|entry| entry.number == number);
+            let fate = job.map_or(Fate::Family, |job| self.end_connected(job));
+            self.queued.push_back(match fate {
+                Fate::Family => Report::Failed(fault),
+                Fate::Connected(group) => Report::FailedAlone { group, fault },
+            });
+        }
     }
 
     /// Ranks of a job are lost: the others are to hear of it, if it goes on. One word for each host.
@@ -501,6 +520,9 @@ impl Below for Jobs<'_> {
                 Some(report) => self.take(job, report),
                 None => job += 1,
             }
+        }
+        if self.queued.is_empty() {
+            self.settle_failed();
         }
         self.queued.pop_front()
     }

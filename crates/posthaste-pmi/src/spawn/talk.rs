@@ -104,8 +104,8 @@ pub(crate) enum Report {
     Failed(Fault),
     /// The job fails, but may go on to its end.
     FailedLater(Fault),
-    /// A job fails that others are not connected with, and go on.
-    FailedAlone(Fault),
+    /// A job fails, and with it those that are connected with it, a group; others go on.
+    FailedAlone { group: usize, fault: Fault },
     /// Ranks are out of reach, or were never started.
     Down { ranks: Vec<u32>, fault: Fault },
     /// The ranks that get it have taken the last piece of input; there may be more.

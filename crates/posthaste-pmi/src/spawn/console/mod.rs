@@ -61,8 +61,8 @@ pub(crate) struct Console<'a> {
     cause: Option<Reported>,
     /// What ended no other rank: the first one, and all losses of a job that goes on.
     later: Vec<Fault>,
-    /// The exit code of the first job that failed alone.
-    alone: Option<i32>,
+    /// What ended jobs that others were not connected with.
+    alone: Vec<Alone>,
     /// The last signal of the user that was passed on.
     passed_on: Option<(Signal, Instant)>,
     /// When ranks that do not mind being asked to end are killed.
@@ -93,6 +93,16 @@ struct Reported {
     /// How many other ranks had to be ended.
     others: usize,
     at: Instant,
+}
+
+/// What ended a group of connected jobs while others go on.
+struct Alone {
+    group: usize,
+    fault: Fault,
+    at: Instant,
+    /// Nothing had failed before: it decides the exit code.
+    is_first: bool,
+    said: bool,
 }
 
 impl<'a> Console<'a> {
@@ -127,7 +137,7 @@ impl<'a> Console<'a> {
             retry: None,
             cause: None,
             later: Vec::new(),
-            alone: None,
+            alone: Vec::new(),
             passed_on: None,
             grace: None,
             stopping: false,
@@ -148,8 +158,9 @@ impl<'a> Console<'a> {
 
     /// How the job went, when the loop has ended.
     pub(crate) fn outcome(&self) -> Outcome {
-        let cause = self.cause.as_ref().map(|reported| &reported.fault).or(self.later.first());
-        Outcome { code: self.alone.unwrap_or_else(|| cause.map_or(0, |fault| fault.cause.code())) }
+        let alone = self.alone.iter().find(|alone| alone.is_first).map(|alone| &alone.fault);
+        let cause = alone.or(self.cause.as_ref().map(|reported| &reported.fault)).or(self.later.first());
+        Outcome { code: cause.map_or(0, |fault| fault.cause.code()) }
     }
 
     /// A rank has ended.
@@ -199,11 +210,8 @@ impl<'a> Console<'a> {
     /// The job is over because of this, unless it was over before.
     fn fail(&mut self, fault: Fault) {
         let now = Instant::now();
-        let same_time = |reported: &Reported| now.duration_since(reported.at) < SAME_TIME;
-        // What follows from the death of a rank may arrive before the news of it.
-        let replaces = |reported: &Reported| {
-            same_time(reported) && fault.cause.is_first_hand() && !reported.fault.cause.is_first_hand()
-        };
+        let replaces =
+            |reported: &Reported| replaces(&fault, &reported.fault, now.duration_since(reported.at));
         if self.cause.as_ref().is_some_and(|reported| !replaces(reported)) {
             return;
         }
@@ -221,6 +229,34 @@ impl<'a> Console<'a> {
         self.orders.push_back(Order::End(if user { How::User } else { How::Failure }));
         self.hooks.failing(&sentence(&fault, others));
         self.cause = Some(Reported { fault, others, at: now });
+    }
+
+    /// A group of jobs is over because of this, and others go on.
+    fn fail_alone(&mut self, group: usize, fault: Fault) {
+        let at = Instant::now();
+        let is_first = self.cause.is_none() && self.later.is_empty() && self.alone.is_empty();
+        match self.alone.iter_mut().find(|alone| alone.group == group) {
+            None => self.alone.push(Alone { group, fault, at, is_first, said: false }),
+            Some(alone) if !alone.said && replaces(&fault, &alone.fault, at.duration_since(alone.at)) => {
+                alone.fault = fault;
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Says what ended groups of jobs, once nothing better can come; `all`: it cannot.
+    fn say_alone(&mut self, all: bool) {
+        let mut lines = Vec::new();
+        for alone in
+            self.alone.iter_mut().filter(|alone| !alone.said && (all || alone.at.elapsed() >= SAME_TIME))
+        {
+            alone.said = true;
+            lines.push(sentence(&alone.fault, 0));
+        }
+        for line in lines {
+            self.hooks.failing(&line);
+            self.say(&format!("{line}\n"));
+        }
     }
 
     /// As [`Console::fail`], for what we notice ourselves.
@@ -276,6 +312,7 @@ impl<'a> Console<'a> {
     /// Queues the sentences about what went wrong.
     fn say_last(&mut self) {
         self.say_looks();
+        self.say_alone(true);
         if let Some(errno) = self.sinks[0].failure() {
             // A full disk, say: the ranks only saw that nobody reads.
             self.cause = None;
@@ -293,6 +330,12 @@ impl<'a> Console<'a> {
         let lines: Vec<String> = faults.into_iter().filter(|(fault, _)| !quiet(fault)).map(line).collect();
         lines.iter().for_each(|line| self.say(line));
     }
+}
+
+/// Whether a fault is to be told in place of one that was told so long before: what follows from the death of a rank may
+/// arrive before the news of it.
+fn replaces(fault: &Fault, reported: &Fault, since: Duration) -> bool {
+    since < SAME_TIME && fault.cause.is_first_hand() && !reported.cause.is_first_hand()
 }
 
 /// What went wrong, and how many others had to be ended.
@@ -335,13 +378,7 @@ impl Above for Console<'_> {
             }
             Report::Failed(fault) => self.fail(fault),
             Report::FailedLater(fault) => self.note_later(fault),
-            Report::FailedAlone(fault) => {
-                self.hooks.failing(&sentence(&fault, 0));
-                self.say(&format!("{}\n", sentence(&fault, 0)));
-                if self.cause.is_none() && self.later.is_empty() {
-                    self.alone.get_or_insert(fault.cause.code());
-                }
-            }
+            Report::FailedAlone { group, fault } => self.fail_alone(group, fault),
             Report::Down { ranks, fault } => {
                 let had_begun = ranks.iter().all(|rank| self.begun.contains_key(rank));
                 for rank in ranks {
@@ -390,12 +427,14 @@ impl Above for Console<'_> {
         if self.retry.is_some_and(|at| at <= now) {
             self.watch_source();
         }
+        self.say_alone(false);
     }
 
     fn due(&self) -> Option<Instant> {
         let deadline = self.deadline.map(|deadline| deadline.0);
         let looking = self.looking.as_ref().map(|looking| looking.until);
-        [deadline, looking, self.retry, self.grace].into_iter().flatten().min()
+        let alone = self.alone.iter().find(|alone| !alone.said).map(|alone| alone.at + SAME_TIME);
+        [deadline, looking, alone, self.retry, self.grace].into_iter().flatten().min()
     }
 
     fn settle(&mut self) {
