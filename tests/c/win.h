@@ -20,18 +20,20 @@ struct window {
     MPI_Aint *start;
 };
 
-/* Whether windows of this flavor can be made here. */
-static inline int can_make(enum flavor flavor)
+/* Whether each rank reaches the memory of windows of all others by itself. */
+static inline int all_are_mapped(void)
 {
     MPI_Comm near;
     int together;
-    if (flavor != SHARED) return 1;
     OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near));
     OK(MPI_Comm_size(near, &together));
     OK(MPI_Comm_free(&near));
     const char *maps = getenv("POSTHASTE_MAP_WINDOWS");
     return together == size && !(maps && strcmp(maps, "0") == 0);
 }
+
+/* Whether windows of this flavor can be made here. */
+static inline int can_make(enum flavor flavor) { return flavor != SHARED || all_are_mapped(); }
 
 static inline struct window make_window(enum flavor flavor, int elements, int width)
 {

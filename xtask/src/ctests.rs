@@ -110,7 +110,7 @@ const BY_COPIES: [&str; 9] =
 /// Tests that are run with their message buffers in memory of a simulated device: all that neither take long, nor look
 /// whether a request is over already, nor take a later message for a sign that a receive which was freed is over: a device
 /// copies in its own order.
-const BY_DEVICE: [&str; 25] = [
+const BY_DEVICE: [&str; 24] = [
     "abi_bsend",
     "abi_coll_forms",
     "abi_pt2pt_forms",
@@ -119,7 +119,6 @@ const BY_DEVICE: [&str; 25] = [
     "coll_data",
     "comms",
     "datatypes",
-    "flood_tiny",
     "intercomm",
     "pack",
     "pack_external",
@@ -144,6 +143,9 @@ const BY_ONE_LINK: [&str; 2] = ["large_messages", "matrix"];
 
 /// How the names of tests begin whose matter is what becomes of data, by whatever it comes: of the networks, they run over TCP alone.
 const BY_ONE_NETWORK: [&str; 5] = ["matrix", "reductions", "same_bits", "type_", "win_counters_kinds"];
+
+/// How the names of tests begin that take many seconds: each runs over one of [`NETWORKS`] and no other, unless all run over all.
+const LONG: [&str; 5] = ["large_messages", "win_all_ops", "win_counters", "win_mixed", "win_order"];
 
 /// Enough ranks for whatever a method does with more than one peer.
 const SEVERAL: usize = 4;
@@ -290,7 +292,8 @@ fn is_of(list: &[&str], name: &str) -> bool {
 fn is_sample(name: &str, over: Over) -> bool {
     // Each test keeps its network when others come and go.
     let turn = name.bytes().map(usize::from).sum::<usize>() % NETWORKS.len();
-    BY_BOTH.contains(&name) || NETWORKS[turn] == over
+    let takes_long = LONG.iter().any(|begin| name.starts_with(begin));
+    (BY_BOTH.contains(&name) && !takes_long) || NETWORKS[turn] == over
 }
 
 /// Compiles the plug-in in `examples` as its users would.

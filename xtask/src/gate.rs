@@ -117,7 +117,7 @@ pub(crate) const PARTS: &[Part] = &[
         fallible(tally, |tally| ctests::over_methods(&gate.project, &gate.mpi, gate.deep, tally));
     }),
     with_library("hosts", |gate, tally| hosts::run(&gate.project, &gate.mpi, tally)),
-    with_library("python", |gate, tally| python::tests(&gate.project, &gate.mpi, tally)),
+    with_library("python", |gate, tally| python::tests(&gate.project, &gate.mpi, gate.deep, tally)),
     with_library("mpich", |gate, tally| mpich::run(&gate.project, gate.deep, tally)),
     with_library("rsmpi", |gate, tally| rsmpi::run(&gate.project, &gate.mpi, tally)),
     with_library("programs", |gate, tally| programs::run(&gate.project, gate.deep, tally)),

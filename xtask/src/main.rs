@@ -93,7 +93,7 @@ enum Command {
         /// Only these parts (comma-separated)
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
-        /// Run whole what is a sample otherwise: the parts `methods` and `programs`
+        /// Run whole what is a sample otherwise: the parts `methods`, `mpich`, `programs` and `python`
         #[arg(long)]
         deep: bool,
         /// As root: do not install the Debian packages that are missing, but leave out the tests that need them

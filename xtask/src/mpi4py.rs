@@ -17,7 +17,7 @@ use crate::{
     process::{Job, Outcome},
     project::{Fallible, Project, files, stem},
     python::Environment,
-    tally::Tally,
+    tally::{Tally, show},
 };
 
 const LIST: &str = "tests/python/mpi4py-tests.txt";
@@ -52,12 +52,19 @@ pub(crate) struct Counts {
     pub(crate) skipped: usize,
 }
 
-/// Runs the modules of the list, then all others.
-pub(crate) fn run(project: &Project, mpi: &Mpi, environment: &Environment, tally: &mut Tally) {
-    let listed = match read_list(project) {
+/// With so many ranks the gate runs the modules of the list: with a pair, and with several in place of more.
+const OF_GATE: [usize; 2] = [2, 3];
+
+/// Runs the modules of the list, then all others; `is_deep`: with all numbers of ranks.
+pub(crate) fn run(project: &Project, mpi: &Mpi, environment: &Environment, is_deep: bool, tally: &mut Tally) {
+    let mut listed = match read_list(project) {
         Ok(listed) => listed,
         Err(complaint) => return tally.test("mpi4py: the list of its tests", || Err(complaint)),
     };
+    if !is_deep {
+        listed.iter_mut().for_each(|module| module.ranks = of_gate(&module.ranks));
+        show("      with all numbers of ranks, in three minutes more: cargo xtask test --deep --only python");
+    }
     let runner = Runner { mpi, environment };
     runner.each_number(&listed, "mpi4py's own tests", tally);
     runner.others(&listed, tally);
@@ -104,6 +111,15 @@ pub(crate) fn run_again(
     tally.test(&format!("{name}: tests of {module}, with fewer kinds of numbers"), || {
         runner.of_fewer_kinds(module, tests)
     });
+}
+
+/// The numbers of ranks of the gate.
+fn of_gate(ranks: &[usize]) -> Vec<usize> {
+    let [pair, several] = OF_GATE;
+    let mut some = Vec::new();
+    some.extend(ranks.contains(&pair).then_some(pair));
+    some.extend(ranks.iter().any(|ranks| *ranks >= several).then_some(several));
+    if some.is_empty() { ranks.iter().copied().take(1).collect() } else { some }
 }
 
 struct Runner<'a> {
@@ -235,7 +251,7 @@ impl Runner<'_> {
         let name = "mpi4py's other modules neither crash nor hang";
         tally.counted(name, passed, complaints.len(), start.elapsed(), &complaints.join("\n"));
         if !complete.is_empty() {
-            crate::tally::show(&format!(
+            show(&format!(
                 "      these pass on 1 rank and could be listed in {LIST}: {}",
                 complete.join(" ")
             ));
@@ -423,6 +439,13 @@ fn parse_list(text: &str) -> Fallible<Vec<Module>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_gate_takes_few_numbers_of_ranks_and_at_least_one() {
+        let of = |ranks: &[usize]| of_gate(ranks);
+        assert_eq!([of(&[]), of(&[1]), of(&[1, 2])], [vec![], vec![1], vec![2]]);
+        assert_eq!([of(&[1, 2, 5]), of(&[2, 3, 5]), of(&[4])], [vec![2, 3], vec![2, 3], vec![3]]);
+    }
 
     #[test]
     fn the_list_is_read() {

@@ -127,13 +127,14 @@ pub(crate) fn tool(project: &Project, package: &str) -> Fallible<PathBuf> {
     Ok(project.target.join("python-tools/bin/python"))
 }
 
-/// Runs every program of `tests/python` as often as its first lines ask (`# ranks: 1 2 4`, default 2).
-pub(crate) fn tests(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+/// Runs every program of `tests/python` as often as its first lines ask (`# ranks: 1 2 4`, default 2);
+/// `is_deep`: mpi4py's own tests with all their numbers of ranks.
+pub(crate) fn tests(project: &Project, mpi: &Mpi, is_deep: bool, tally: &mut Tally) {
     let programs = files(&project.root.join("tests/python"), "py");
     match environment(project) {
         Ok(environment) => {
             programs.iter().for_each(|program| test(mpi, &environment.python, program, tally));
-            mpi4py::run(project, mpi, &environment, tally);
+            mpi4py::run(project, mpi, &environment, is_deep, tally);
             futures::run(mpi, &environment, false, tally);
         }
         Err(complaint) => tally.test("python: environment with mpi4py", || Err(complaint)),
