@@ -77,7 +77,9 @@ int main(int argc, char **argv)
             if (!is_ordered) hint(w.win, "none");
             OK(MPI_Win_lock_all(0, w.win));
             for (int target = 0; target < size; target++) {
-                for (int i = 0; is_ordered && i < LENGTHS; i++) {
+                /* A network that is asked for each element takes a while. */
+                int most = getenv("POSTHASTE_FABRIC_ATOMICS") ? LENGTHS - 1 : LENGTHS;
+                for (int i = 0; is_ordered && i < most; i++) {
                     own_region(&w, target, lengths[i], MPI_DATATYPE_NULL);
                     own_region(&w, target, lengths[i], column);
                 }

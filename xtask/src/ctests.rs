@@ -62,6 +62,18 @@ const BY_BOTH: [&str; 16] = [
     "win_requests",
     "win_types",
 ];
+/// Tests that are run over a network that does atomic operations by itself.
+const BY_ATOMICS: [&str; 9] = [
+    "win_all_ops",
+    "win_asserts",
+    "win_counters",
+    "win_mixed",
+    "win_named_types",
+    "win_order",
+    "win_random",
+    "win_requests",
+    "win_types",
+];
 const BY_PLUGIN: [&str; 19] = [
     "ring",
     "modes",
@@ -181,6 +193,8 @@ pub(crate) enum Over {
     Tcp,
     /// By libfabric alone, with its provider for TCP.
     Fabric,
+    /// By libfabric alone, whose provider does the atomic operations on windows.
+    Atomics,
     /// By the plug-in in `examples` alone.
     Plugin,
     /// By two TCP connections side by side.
@@ -273,6 +287,11 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, deep: bool, tally: &mut
     if Over::Both.can_be_used(project).is_ok() {
         run_those(project, mpi, |name| is_of(&BY_BOTH, name), Over::Both, tally)?;
     }
+    if Over::Atomics.can_be_used(project).is_ok() {
+        run_those(project, mpi, |name| BY_ATOMICS.contains(&name), Over::Atomics, tally)?;
+        let name = "c over libfabric: its provider does the atomic operations on windows";
+        tally.test(name, || by_provider(project, mpi));
+    }
     run_those(project, mpi, |name| is_of(&IN_VCIS, name), Over::Vcis, tally)?;
     for over in [Over::OwnBuffers, Over::Streaming] {
         run_those(project, mpi, |name| is_of(&BY_COPIES, name), over, tally)?;
@@ -280,6 +299,22 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, deep: bool, tally: &mut
     run_those(project, mpi, |name| BY_DEVICE.contains(&name), Over::Device, tally)?;
     // Enough to see that it works under mpiexec: the engine's suite goes through all of it.
     run_those(project, mpi, |name| is_of(&BY_PLUGIN, name), Over::Plugin, tally)
+}
+
+/// Counters are changed by libfabric's provider where that is asked for, and by their owner otherwise.
+fn by_provider(project: &Project, mpi: &Mpi) -> Fallible {
+    let program = helper(project, mpi, "", "win_requests")?;
+    for (over, expected) in [(Over::Atomics, true), (Over::Fabric, false)] {
+        let job = over.method(project, mpi.mpiexec(2, false).arg("-counters").arg(&program));
+        let said = job.succeed()?.all();
+        if said.contains("onesided.changes") != expected {
+            return Err(format!(
+                "over {}, a counter onesided.changes: {expected} was expected\n{said}",
+                over.name()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a part of its name is in the list. The tests of counters in each kind of number are about data, take up to 40 s each, and
@@ -350,7 +385,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
     {
         return;
     }
-    if matches!(over, Over::Fabric | Over::Both) && wishes.not_over_libfabric {
+    if matches!(over, Over::Fabric | Over::Atomics | Over::Both) && wishes.not_over_libfabric {
         return;
     }
     let mut options = [&OPTIONS.map(str::to_owned)[..], &wishes.options].concat();
@@ -392,6 +427,7 @@ impl Over {
         match self {
             Self::Own | Self::Device => asked.to_vec(),
             Self::Tcp | Self::Hosts => several().collect(),
+            Self::Atomics => several().min().into_iter().collect(),
             _ => several().filter(|ranks| *ranks <= SEVERAL).max().or(several().min()).into_iter().collect(),
         }
     }
@@ -401,6 +437,7 @@ impl Over {
             Self::Own => "shared memory",
             Self::Tcp => "tcp",
             Self::Fabric => "libfabric",
+            Self::Atomics => "libfabric that does atomic operations",
             Self::Plugin => "a plug-in",
             Self::Links => "two TCP links",
             Self::Both => "TCP and libfabric",
@@ -415,7 +452,7 @@ impl Over {
     /// Whether it can be used here; if not, why.
     pub(crate) fn can_be_used(self, project: &Project) -> Fallible {
         match self {
-            Self::Fabric | Self::Both => libfabric(project),
+            Self::Fabric | Self::Atomics | Self::Both => libfabric(project),
             Self::Plugin => example(project, &project.folder("c-tests")?.join(PLUGIN)),
             _ => Ok(()),
         }
@@ -441,6 +478,7 @@ impl Over {
             Self::Links => over_links("tcp,tcp", job),
             Self::Both => over_links("tcp,fabric", job),
             Self::Fabric => over_libfabric(job),
+            Self::Atomics => over_libfabric(job).env("POSTHASTE_FABRIC_ATOMICS", "on"),
             Self::Plugin => job.env("POSTHASTE_METHODS", "plugin").env("POSTHASTE_PLUGIN", plugin),
         }
     }

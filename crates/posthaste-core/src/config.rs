@@ -90,6 +90,17 @@ pub enum LeavePinned {
     Off,
 }
 
+/// Whether networks do atomic operations on windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FabricAtomics {
+    /// Those that do them without the help of the process whose memory it is.
+    Auto,
+    /// All that can.
+    On,
+    /// None.
+    Off,
+}
+
 /// A way of messages to other processes that settings may exclude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -227,6 +238,8 @@ pub struct Config {
     pub ready_check: ReadyCheck,
     /// What a failing call does where the program has not said it.
     pub initial_handler: InitialHandler,
+    /// Whether networks do atomic operations.
+    pub fabric_atomics: FabricAtomics,
     /// Whether memory stays registered with a network.
     pub leave_pinned: LeavePinned,
     /// Most bytes that stay registered.
@@ -300,6 +313,7 @@ impl Default for Config {
             explain: false,
             ready_check: ReadyCheck::Warn,
             initial_handler: InitialHandler::Fatal,
+            fabric_atomics: FabricAtomics::Auto,
             leave_pinned: LeavePinned::Auto,
             pinned_bytes: 1 << 30,
             pipeline_limit: 256 << 10,
@@ -382,6 +396,8 @@ impl Config {
         number(&lookup, "POSTHASTE_STRIPE_LIMIT", 1..=usize::MAX, &mut config.stripe_limit)?;
         text(&lookup, "POSTHASTE_FABRIC_PROVIDER", "the name of a provider", &mut config.fabric_provider)?;
         text(&lookup, "POSTHASTE_FABRIC_LIBRARY", "the name of a file", &mut config.fabric_library)?;
+        let atomics = [("auto", FabricAtomics::Auto), ("on", FabricAtomics::On), ("off", FabricAtomics::Off)];
+        word(&lookup, "POSTHASTE_FABRIC_ATOMICS", &atomics, &mut config.fabric_atomics)?;
         text(&lookup, "POSTHASTE_PLUGIN", "a path or a name", &mut config.plugin)?;
         number(&lookup, "POSTHASTE_SIMULATED_DEVICE", 0..=u64::MAX, &mut config.simulated_device)?;
         config.node = lookup("POSTHASTE_NODE").filter(|name| !name.is_empty());

@@ -73,6 +73,7 @@ counters! {
     Throttled = "peers.throttled";
     Sought = "messages.sought";
     OneSidedTransfers = "onesided.transfers";
+    OneSidedChanges = "onesided.changes";
     Layouts = "onesided.layouts";
     StalePackets = "packets.stale";
     MalformedPackets = "packets.malformed";

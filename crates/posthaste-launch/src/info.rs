@@ -288,7 +288,7 @@ fn fabric(config: &Config, is_named: bool) -> String {
         Err(why) => return format!("not usable: {why}"),
     };
     let (provider, domain) = config.fabric_wanted();
-    let found = match library.providers(Wanted { provider, domain }) {
+    let found = match library.providers(Wanted { provider, domain, ..Wanted::default() }) {
         Ok(found) => found,
         Err(why) => return format!("not usable with libfabric {}: {why}", library.version()),
     };

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use posthaste_os::fabric::{
-    Completion, Endpoint, FILE, Library, NotStarted, Place, Registration, Remote, Sizes, Wanted,
+    Atomic, Completion, Endpoint, FILE, Library, NotStarted, Number, Place, Registration, Remote, Sizes,
+    Step, Wanted,
 };
 
 const SIZES: Sizes = Sizes { packet: 4096, sends: 8, receives: 16, transfers: 8 };
@@ -20,10 +21,11 @@ const LONG: usize = 3 << 20;
 fn endpoint(provider: &str) -> Option<Endpoint> {
     let file = std::env::var("POSTHASTE_TEST_LIBFABRIC").unwrap_or(FILE.to_owned());
     let found = Library::open(&file)
-        .and_then(|library| library.providers(Wanted { provider: Some(provider), domain: None }))
+        .and_then(|library| library.providers(Wanted { provider: Some(provider), ..Wanted::default() }))
         .and_then(|found| found.into_iter().next().ok_or_else(|| std::io::Error::other("no provider")));
     match found {
         Ok(provider) => {
+            let provider = provider.with_atomics().unwrap_or(provider);
             Some(Endpoint::open(provider, SIZES).expect("a provider that was found can be opened"))
         }
         Err(why) => {
@@ -71,6 +73,7 @@ impl Side {
                 Completion::Moved(token) => self.moved.push(Ok(token)),
                 Completion::Failed(_, why) => self.moved.push(Err(why.to_string())),
                 Completion::Lost(_, why) => panic!("a packet was lost: {why}"),
+                Completion::Changed(..) => panic!("nothing was to be changed"),
             }
         }
         assert!(Instant::now() < self.deadline, "nothing happens");
@@ -284,8 +287,10 @@ fn what_is_not_there_is_said() {
     assert!(endpoint.connect(&[]).is_err());
     let library = Library::open(FILE);
     if let Ok(library) = library {
-        let why =
-            library.providers(Wanted { provider: Some("pigeon"), domain: None }).unwrap_err().to_string();
+        let why = library
+            .providers(Wanted { provider: Some("pigeon"), ..Wanted::default() })
+            .unwrap_err()
+            .to_string();
         assert!(why.contains("\"pigeon\""), "{why}");
     }
 }
@@ -324,4 +329,58 @@ fn a_peer_that_is_gone_is_noticed() {
         }
         assert!(Instant::now() < deadline, "nobody notices");
     }
+}
+
+/// Changes elements of this process's own memory by the network.
+#[test]
+fn elements_are_changed_by_every_step() {
+    let Some(mut endpoint) = endpoint("tcp") else { return };
+    let address = endpoint.address().to_vec();
+    let own = endpoint.connect(&address).expect("the own address");
+    let mut memory = [10_u64, 20, 30, 40];
+    let start = memory.as_mut_ptr().expose_provenance();
+    let registration = endpoint.register(start, size_of_val(&memory)).expect("a registration");
+    let (address, key) = registration.place(start + 8);
+    assert!(endpoint.atomic_limit(Number::U64) >= 2, "libfabric's tcp does no atomic operations");
+    let mut change = |step, operands: [u64; 2], expected: u64, count: usize| {
+        let slot = endpoint.claim().expect("a buffer");
+        let room = endpoint.atomic_room();
+        let (mut first, mut second) = endpoint.sink(&slot).split_at(room);
+        first.copy_from(&operands.map(u64::to_le_bytes).concat()[..8 * count]);
+        second.copy_from(&expected.to_le_bytes());
+        let (what, there) = (Atomic { number: Number::U64, step, count }, Place { address, key });
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let (mut found, mut waiting) = (Vec::new(), Some(slot));
+        loop {
+            if let Some(slot) = waiting.take() {
+                match endpoint.atomic(slot, what, own, there, 7) {
+                    Ok(()) => {}
+                    Err(NotStarted::Full(slot)) => waiting = Some(slot),
+                    Err(NotStarted::Failed(_, why)) => panic!("{why}"),
+                }
+            }
+            endpoint.poll(&mut found).expect("a poll");
+            if let Some(Completion::Changed(7, ended)) = found.pop() {
+                let ended = ended.expect("an operation that is done");
+                let old = endpoint.fetched(&ended, 8 * count).to_vec();
+                endpoint.unclaim(ended);
+                return old
+                    .chunks(8)
+                    .map(|old| u64::from_le_bytes(old.try_into().unwrap()))
+                    .collect::<Vec<_>>();
+            }
+            assert!(Instant::now() < deadline, "nothing happens");
+        }
+    };
+    assert_eq!(change(Step::Sum, [1, 2], 0, 2), [20, 30]);
+    assert_eq!(change(Step::Read, [0, 0], 0, 2), [21, 32]);
+    assert_eq!(change(Step::Write, [5, 0], 0, 1), [21]);
+    assert_eq!(change(Step::CompareSwap, [9, 0], 4, 1), [5], "it is not as expected");
+    assert_eq!(change(Step::CompareSwap, [9, 0], 5, 1), [5]);
+    assert_eq!(change(Step::Max, [100, 3], 0, 2), [9, 32]);
+    assert_eq!(change(Step::And, [0, 1], 0, 2), [100, 32]);
+    drop(registration);
+    // SAFETY: the network has changed it behind the compiler's back.
+    let memory = unsafe { std::ptr::read_volatile(&memory) };
+    assert_eq!(memory, [10, 0, 1, 40], "neighbours stay as they are");
 }

@@ -256,6 +256,13 @@ pub const TUNABLES: &[Tunable] = &[
         meaning: "the file that holds libfabric; the dynamic linker looks for a bare name",
     },
     Tunable {
+        name: "POSTHASTE_FABRIC_ATOMICS",
+        default: "auto",
+        meaning: "whether libfabric's provider does the atomic operations on windows whose members all are on hosts of \
+                  their own: `auto`, where the network does them without the process whose memory it is; `on`, \
+                  wherever the provider has them; `off`, never. See docs/windows.md",
+    },
+    Tunable {
         name: "POSTHASTE_PLUGIN",
         default: "(none)",
         meaning: "the shared object for the method `plugin`: a path, or a word, where `unix` means \

@@ -6,12 +6,13 @@ use std::collections::VecDeque;
 
 use posthaste_os::mem::Sink;
 
-use crate::buffer::UserBuf;
-use crate::datatype::Segment;
+use crate::buffer::{OwnedBuf, UserBuf};
+use crate::datatype::{Builtin, Segment};
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::method::pinned::Pin;
 use crate::method::{Load, Next, Routes};
+use crate::op::Predefined;
 use crate::trace::{Counter, Counts};
 use crate::wire::{BufferCursor, Emit, Envelope, Granted, Offer, Packet, RemoteMemory};
 
@@ -379,6 +380,27 @@ pub struct Transfer {
     pub segment: Segment,
     /// How many; not more than the segment's.
     pub len: u64,
+    /// What for.
+    pub owner: Owner,
+}
+
+/// An atomic operation on elements of a peer, or of this process, that the network does (MPI-5.0 §12.3.4).
+#[derive(Debug)]
+pub struct AtomicTransfer {
+    /// Whose memory.
+    pub peer: Peer,
+    /// Where the first element lies there.
+    pub memory: RemoteMemory,
+    /// What they are.
+    pub element: &'static Builtin,
+    /// What is done to them; `None`: one element is replaced if it is as expected.
+    pub operation: Option<Predefined>,
+    /// The operands, packed; what the element is expected to be, and the new one.
+    pub operands: Segment,
+    /// Their memory, if it is the library's.
+    pub owned: Option<OwnedBuf>,
+    /// Gets what they were, packed.
+    pub old: Option<Segment>,
     /// What for.
     pub owner: Owner,
 }

@@ -1,7 +1,7 @@
 //! Networks with remote memory, by libfabric: packets from and into registered buffers, long messages by reads and writes.
 //!
 //! Parts: `card` says how a process can be reached; `link` keeps the packets of one peer in order; `transfer` moves
-//! long messages; `silence` finds out about peers that nothing is heard of; `farewell` tells a peer that it is taken for lost. Seed 000 (VIA), seed 003 (RDMA Direct Get,
+//! long messages; `atomics` changes elements; `silence` finds out about peers that nothing is heard of; `farewell` tells a peer that it is taken for lost. Seed 000 (VIA), seed 003 (RDMA Direct Get,
 //! RDMA Direct Put, RDMA Pipeline).
 //!
 //! What must stay true: nothing here blocks, but for asking where a peer is, once; every packet bears the job's mark, its
@@ -9,6 +9,7 @@
 //! arrive in; user memory is registered as long as the network may touch it; a peer that is lost is reported, and once more when the
 //! network has done what was under way; what is still sent to it disappears, and what it might write to is closed.
 
+mod atomics;
 mod card;
 mod farewell;
 mod link;
@@ -24,7 +25,7 @@ use posthaste_os::fabric::{
 use posthaste_os::mem::{Sink, Source};
 use posthaste_os::socket::Set;
 
-use crate::config::Config;
+use crate::config::{Config, FabricAtomics};
 use crate::datatype::{Format, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{Peer, RequestId};
@@ -39,11 +40,13 @@ use crate::method::{
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
 use crate::wire::{Emit, Granted, HEADER, Packet, Part, RemoteMemory};
+use atomics::Atomics;
 use farewell::Farewell;
 use link::{Frame, Link, Mark, PREAMBLE, Turn};
 use silence::{Listening, Silence};
 use transfer::{Purpose, Transfers};
 
+pub(crate) use atomics::bit_of;
 pub use card::{FabricBook, FabricCard, FabricShelf};
 
 /// Bytes of a buffer, and of the longest payload in it.
@@ -90,6 +93,7 @@ pub struct Fabric {
     /// Windows that peers have opened, for the next poll: the message that goes there may have been granted in this one.
     opened: Vec<(Peer, Part)>,
     transfers: Transfers,
+    atomics: Atomics,
     done: VecDeque<Done>,
     lost: VecDeque<(Peer, Error)>,
     listening: Listening,
@@ -132,7 +136,7 @@ impl Fabric {
                 e,
             )
         };
-        let found = library.providers(Wanted { provider, domain }).map_err(wrong)?;
+        let found = library.providers(Wanted { provider, domain, atomics: false }).map_err(wrong)?;
         let flaw = found.iter().find_map(|found| Some(format!("{}: {}", found.name(), found.flaw()?)));
         let mut usable = found.into_iter().filter(|found| found.flaw().is_none());
         let chosen = usable.find(|found| provider.is_some() || !found.is_second_choice());
@@ -140,6 +144,12 @@ impl Fabric {
             let why = flaw.map_or(String::new(), |flaw| format!(" ({flaw})"));
             wrong(std::io::Error::other(format!("there is none that can be used{why}")))
         })?;
+        let wants = match config.fabric_atomics {
+            FabricAtomics::Auto => chosen.needs_no_help(),
+            FabricAtomics::On => true,
+            FabricAtomics::Off => false,
+        };
+        let chosen = if wants { chosen.with_atomics().unwrap_or(chosen) } else { chosen };
         let sizes = Sizes { packet: BUFFER, sends: SENDS, receives: RECEIVES, transfers: TRANSFERS };
         let name = chosen.to_string();
         let doing = || format!("opening an endpoint of libfabric's provider {name}");
@@ -159,6 +169,7 @@ impl Fabric {
             windows: Windows::new(config.pipeline_part.min(endpoint.longest_transfer())),
             opened: Vec::new(),
             transfers: Transfers::default(),
+            atomics: Atomics::new(&endpoint),
             done: VecDeque::new(),
             lost: VecDeque::new(),
             listening: Listening::new(config),
@@ -421,6 +432,7 @@ impl Fabric {
             self.pinned.revoke(lease);
         }
         self.transfers.lose(peer);
+        self.atomics.lose(peer);
     }
 
     /// The endpoint is broken, and with it every link.
@@ -650,6 +662,7 @@ impl Method for Fabric {
                 && self.done.is_empty()
                 && self.opened.is_empty()
                 && self.transfers.is_empty()
+                && self.atomics.is_empty()
                 && self.endpoint.is_drained()
     }
 
@@ -675,6 +688,7 @@ impl Method for Fabric {
                 Completion::Sent => {}
                 Completion::Moved(token) => self.moved(token, None),
                 Completion::Failed(token, why) => self.moved(token, Some(why)),
+                Completion::Changed(token, ended) => self.changed(token, ended),
                 Completion::Lost(remote, why) => {
                     let found =
                         self.links.iter().find(|(_, link)| link.leads_to(remote)).map(|(peer, _)| peer);
@@ -695,6 +709,9 @@ impl Method for Fabric {
             self.ask_the_silent();
         }
         busy |= self.advance();
+        if !self.atomics.is_empty() {
+            busy |= self.advance_changes();
+        }
         busy | report(&mut self.done, &mut self.lost, counts, on)
     }
 

@@ -64,11 +64,12 @@ use crate::wire::{BufferCursor, Emit, Envelope, Granted, Offer, Packet, RemoteMe
 
 use bundle::Bundle;
 pub use contract::{
-    Access, Caps, Counters, Direction, Drain, Event, GrantedSend, Method, OpenReceive, Outcome, Owner, Piece,
-    Room, SHORT_RUN, Transfer,
+    Access, AtomicTransfer, Caps, Counters, Direction, Drain, Event, GrantedSend, Method, OpenReceive,
+    Outcome, Owner, Piece, Room, SHORT_RUN, Transfer,
 };
 use contract::{Done, packing, report};
 use fabric::Fabric;
+pub(crate) use fabric::bit_of as change_bit;
 use list::All;
 pub use list::{Claim, Listed, Pins, Route};
 use loopback::Loopback;
@@ -529,6 +530,23 @@ impl Methods {
     /// As [`Methods::get`].
     pub fn put(&mut self, transfer: Transfer) -> Result<(), Transfer> {
         leading_to!(self, transfer.peer, |method, at| method.put(at, transfer))
+    }
+
+    /// The kinds of elements that the network changes by itself if it leads to all other members of a window: a set of bits, in
+    /// which [`change_bit`] finds them.
+    pub fn changes(&self) -> u64 {
+        self.all.fabric.as_ref().map_or(0, Fabric::changes)
+    }
+
+    /// Changes elements of a peer by the network, or of this process; ends with [`Event::Over`], when that is done.
+    ///
+    /// # Errors
+    /// The operation, if the network does not lead there or does not do it.
+    pub fn change(&mut self, atomic: AtomicTransfer) -> Result<(), AtomicTransfer> {
+        match (self.route(atomic.peer), &mut self.all.fabric) {
+            (Route::Fabric | Route::Loopback, Some(fabric)) => fabric.change(atomic),
+            _ => Err(atomic),
+        }
     }
 
     /// Copies a message out of a bounce buffer; ends with [`Event::Received`].

@@ -203,6 +203,8 @@ pub(super) enum Wanted {
     Placed(Access),
     /// That the method has fetched all bytes.
     Fetched(Access),
+    /// That the network has changed all elements.
+    Changed,
     /// The word that all has been done, and what was refused of this memory.
     Flush(RemoteKey),
     /// The word that it is our turn, which may take long: it is none of the questions that are counted.

@@ -25,8 +25,8 @@
 //! * a flush: the target has done everything that was started towards it before.
 //!
 //! What must stay true: operations on one target between two flushes may be done in any order (methods that reach memory
-//! by themselves do so), atomic ones element by element, and all atomic operations on a memory are done by its owner, so
-//! that there is one mechanism for each element. Nothing that a peer sends reaches memory that is not exposed.
+//! by themselves do so), atomic ones element by element, and all atomic operations on elements of one kind in a memory are done by
+//! its owner, or all by the network ([`OneSided::change`]), so that there is one mechanism for each element. Nothing that a peer sends reaches memory that is not exposed.
 //!
 //! Parts: [`target`], the memory of this process; `attached`, memory found by its addresses; `lock`, who may use it;
 //! `emulation`, the packets.
@@ -43,7 +43,7 @@ use crate::buffer::OwnedBuf;
 use crate::datatype::{Builtin, Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
-use crate::method::{self, Methods, Outcome, Owner, Transfer};
+use crate::method::{self, AtomicTransfer, Methods, Outcome, Owner, Transfer};
 use crate::op::Predefined;
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
@@ -238,6 +238,49 @@ impl OneSided {
         Ok(())
     }
 
+    /// As [`OneSided::atomic`], by the network, which does all operations on elements of this type there, those of their owner
+    /// included. When it is over it has been done.
+    ///
+    /// # Errors
+    /// As [`OneSided::atomic`]; `MPI_ERR_INTERN` where the network does not do that.
+    pub fn change(
+        &mut self,
+        methods: &mut Methods,
+        to: Target,
+        element: &'static Builtin,
+        what: Atomic,
+        old: Option<Segment>,
+        token: Token,
+    ) -> Result<()> {
+        self.check(to.peer)?;
+        old.iter().try_for_each(on_host)?;
+        let (number, operands, owned) = operands(element, what)?;
+        if operands.remaining() == 0 {
+            self.end(token, Ok(()));
+            return Ok(());
+        }
+        let (peer, serial) = (to.peer, self.next_serial());
+        let memory = to.memory.map(|memory| memory.behind(to.offset));
+        let change = memory.map(|memory| AtomicTransfer {
+            peer,
+            memory,
+            element,
+            operation: Predefined::from_the_wire(number),
+            operands,
+            owned,
+            old,
+            owner: Owner::OneSided(serial),
+        });
+        if change.is_none_or(|change| methods.change(change).is_err()) {
+            let text =
+                format!("the network does not change {} of rank {} of the world", element.name, peer.0);
+            return Err(Error::other(ErrorClass::Intern, text));
+        }
+        self.asked.insert(serial, Asked::new(peer, token, Wanted::Changed));
+        self.traffic.get_or_make(peer, Traffic::default).transfers += 1;
+        Ok(())
+    }
+
     /// Asks a peer whether all that was started towards it before has been done. What it has refused of this memory is the
     /// outcome.
     ///
@@ -364,8 +407,12 @@ impl OneSided {
             (Outcome::Unreadable, _) => {
                 self.end(token, Err(unreadable(peer)));
             }
+            (Outcome::Done, Wanted::Changed) => {
+                counts.add(Counter::OneSidedChanges, 1);
+                self.end(token, Ok(()));
+            }
             (Outcome::Done, _)
-            | (Outcome::Refused(_), Wanted::Bytes(_) | Wanted::Flush(_) | Wanted::Lock) => {
+            | (Outcome::Refused(_), Wanted::Bytes(_) | Wanted::Flush(_) | Wanted::Lock | Wanted::Changed) => {
                 counts.add(Counter::OneSidedTransfers, 1);
                 self.end(token, Ok(()));
             }

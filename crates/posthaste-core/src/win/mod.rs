@@ -16,7 +16,8 @@
 //! What must stay true: all members of a window do all atomic operations on an element by one mechanism. Either the memory
 //! of all members is mapped by all of them, and each member does them itself: by a step of the processor where it has one
 //! for the element's size and place, else under a lock of the target. Or each member does those on its memory for all, in
-//! its VCI. Which of the two is agreed when the window is made. The target of an access is checked by its origin with the
+//! its VCI; or, of the kinds of elements that it knows, a network that leads from each member to all others. Which of these is
+//! agreed when the window is made. The target of an access is checked by its origin with the
 //! sizes that its owner has told, and again by the owner when packets do it.
 
 mod attachments;
@@ -44,10 +45,11 @@ use posthaste_os::mapped::Mapped;
 use crate::attribute::Attributes;
 use crate::buffer::{Block, UserBuf};
 use crate::comm::{Comm, MAX_NAME};
-use crate::datatype::{Datatype, Segment};
+use crate::datatype::{Builtin, Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{PROC_NULL, Peer, RequestId, Wrong};
 use crate::info::Info;
+use crate::method::change_bit;
 use crate::onesided::{RemoteKey, RemoteMemory};
 
 pub(crate) use attachments::Attachments;
@@ -144,6 +146,8 @@ pub struct Window {
     memory: Memory,
     /// What is mapped here of the memory that other members on this node have allocated.
     near: Vec<Mapped>,
+    /// The kinds of elements that the network changes for all members ([`Methods::changes`](crate::method::Methods::changes)).
+    changes: u64,
     epochs: Epochs,
     flushes: short::Flushes,
     traffic: Arc<Traffic>,
@@ -184,6 +188,7 @@ impl Window {
             parts,
             memory,
             near,
+            changes: 0,
             epochs,
             flushes: short::Flushes::default(),
             traffic,
@@ -208,6 +213,16 @@ impl Window {
         };
         let parts = Parts::of(members, (0..members).map(part));
         Self::new(comm, Flavor::Create, parts, (Memory::Program, Vec::new()), (&Info::new(), false))
+    }
+
+    /// The same, of which the network changes elements of these kinds.
+    pub(crate) fn changed_by_network(self, changes: u64) -> Self {
+        Self { changes, ..self }
+    }
+
+    /// Whether the network does all atomic operations on such elements.
+    pub(crate) fn is_changed_by_network(&self, element: &Builtin) -> bool {
+        self.changes & change_bit(element) != 0
     }
 
     /// The members, in a communicator of the window's own.

@@ -239,7 +239,9 @@ impl Operations {
         operands: &Segment,
         old: Option<&Segment>,
     ) -> Result<()> {
+        let by_network = window.is_changed_by_network(element);
         if let Update::Combine(op) = update
+            && !by_network
             && element.size as i64 == element.extent
             && let Some(scattered) = scatter(origin, window, (at, place))
         {
@@ -267,7 +269,11 @@ impl Operations {
                 }
             };
             self.start(origin, window, place, (by, None), |onesided, methods, target, token| {
-                onesided.atomic(methods, target, element, what, old, token)
+                if by_network {
+                    onesided.change(methods, target, element, what, old, token)
+                } else {
+                    onesided.atomic(methods, target, element, what, old, token)
+                }
             })?;
             from = to;
         }

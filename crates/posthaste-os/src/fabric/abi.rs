@@ -16,6 +16,7 @@ pub(super) const fn version(major: u32, minor: u32) -> u32 {
 // What an endpoint is to do (`fi_info::caps`) and rights of a registration.
 pub(super) const FI_MSG: u64 = 1 << 1;
 pub(super) const FI_RMA: u64 = 1 << 2;
+pub(super) const FI_ATOMIC: u64 = 1 << 4;
 pub(super) const FI_READ: u64 = 1 << 8;
 pub(super) const FI_WRITE: u64 = 1 << 9;
 pub(super) const FI_RECV: u64 = 1 << 10;
@@ -42,6 +43,7 @@ pub(super) const FI_ORDER_SAS: u64 = 1 << 8;
 
 // Values of enumerations.
 pub(super) const FI_THREAD_DOMAIN: c_int = 3;
+pub(super) const FI_PROGRESS_AUTO: c_int = 1;
 pub(super) const FI_RM_ENABLED: c_int = 2;
 pub(super) const FI_EP_RDM: c_int = 3;
 pub(super) const FI_CQ_FORMAT_MSG: c_int = 2;
@@ -332,6 +334,60 @@ pub(super) struct OpsRma {
     pub(super) injectdata: Unused,
 }
 
+/// `fi_fetch_atomic`: endpoint, operands, how many, their registration, results, theirs, the other side, address and key there,
+/// datatype, operation, context.
+type FetchAtomic = unsafe extern "C" fn(
+    *mut FidEp,
+    *const c_void,
+    usize,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    u64,
+    u64,
+    u64,
+    c_int,
+    c_int,
+    *mut c_void,
+) -> isize;
+/// `fi_compare_atomic`: as above, and what is expected and its registration before the results.
+type CompareAtomic = unsafe extern "C" fn(
+    *mut FidEp,
+    *const c_void,
+    usize,
+    *mut c_void,
+    *const c_void,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    u64,
+    u64,
+    u64,
+    c_int,
+    c_int,
+    *mut c_void,
+) -> isize;
+/// Whether there is such an operation: endpoint, datatype, operation, how many elements at a time.
+type IsValid = unsafe extern "C" fn(*mut FidEp, c_int, c_int, *mut usize) -> c_int;
+
+#[repr(C)]
+pub(super) struct OpsAtomic {
+    pub(super) size: usize,
+    pub(super) write: Unused,
+    pub(super) writev: Unused,
+    pub(super) writemsg: Unused,
+    pub(super) inject: Unused,
+    pub(super) readwrite: Option<FetchAtomic>,
+    pub(super) readwritev: Unused,
+    pub(super) readwritemsg: Unused,
+    pub(super) compwrite: Option<CompareAtomic>,
+    pub(super) compwritev: Unused,
+    pub(super) compwritemsg: Unused,
+    pub(super) writevalid: Unused,
+    pub(super) readwritevalid: Option<IsValid>,
+    pub(super) compwritevalid: Option<IsValid>,
+}
+
 #[repr(C)]
 pub(super) struct FidEp {
     pub(super) fid: Fid,
@@ -340,7 +396,8 @@ pub(super) struct FidEp {
     pub(super) msg: *const OpsMsg,
     pub(super) rma: *const OpsRma,
     pub(super) tagged: Unused,
-    pub(super) atomic: Unused,
+    /// Null where the endpoint was not asked for any.
+    pub(super) atomic: *const OpsAtomic,
     pub(super) collective: Unused,
 }
 

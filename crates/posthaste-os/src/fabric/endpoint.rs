@@ -40,7 +40,7 @@ pub struct Sizes {
 
 /// A peer's endpoint, as this one knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Remote(u64);
+pub struct Remote(pub(super) u64);
 
 impl Remote {
     /// Nobody, for tests.
@@ -51,7 +51,7 @@ impl Remote {
 
 /// A buffer to send from.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Slot(usize);
+pub struct Slot(pub(super) usize);
 
 /// A packet that has arrived. Its buffer is posted again by [`Endpoint::repost`].
 #[derive(Debug)]
@@ -91,6 +91,8 @@ pub enum Completion {
     Lost(Remote, io::Error),
     /// The read or write with this token failed.
     Failed(u64, io::Error),
+    /// The atomic operation with this token is done, and what it has fetched is in its buffer; or it failed, and the buffer is free.
+    Changed(u64, io::Result<Slot>),
 }
 
 /// What an operation is, behind the provider's part of its context.
@@ -101,6 +103,8 @@ struct Operation {
     token: u64,
     /// To whom.
     remote: u64,
+    /// The buffer of an atomic operation.
+    slot: Option<usize>,
 }
 
 /// The objects behind an endpoint and its registrations.
@@ -118,7 +122,7 @@ pub(super) struct Open {
     registered: Option<NonNull<FidMr>>,
     // What the network may use until the objects are closed.
     operations: Box<[UnsafeCell<Operation>]>,
-    pages: Pages,
+    pub(super) pages: Pages,
 }
 
 // SAFETY: `Endpoint` lets one thread at a time call; counting keys is atomic.
@@ -131,13 +135,13 @@ unsafe impl Sync for Open {}
 #[derive(Debug)]
 pub struct Endpoint {
     free: Vec<usize>,
-    free_transfers: Vec<usize>,
+    pub(super) free_transfers: Vec<usize>,
     address: Vec<u8>,
     wait: Option<RawFd>,
-    sizes: Sizes,
+    pub(super) sizes: Sizes,
     /// Receives that could not be posted again yet.
     idle: Vec<usize>,
-    open: Arc<Open>,
+    pub(super) open: Arc<Open>,
 }
 
 impl Open {
@@ -212,8 +216,11 @@ impl Open {
                 pages,
             };
             if mr_mode & FI_MR_LOCAL != 0 {
-                open.registered =
-                    Some(open.register(open.pages.start(), open.pages.len(), FI_SEND | FI_RECV)?);
+                open.registered = Some(open.register(
+                    open.pages.start(),
+                    open.pages.len(),
+                    FI_SEND | FI_RECV | FI_READ | FI_WRITE,
+                )?);
             }
             Ok((open, wait))
         }
@@ -392,7 +399,7 @@ impl Endpoint {
     /// [`NotStarted`], with the buffer.
     pub fn send(&mut self, slot: Slot, len: usize, to: Remote) -> Result<(), NotStarted<Slot>> {
         let index = slot.0;
-        let context = self.context(index, 0, to);
+        let context = self.context(index, 0, to, None);
         // SAFETY: an open endpoint; the buffer is ours alone until its completion, since it is neither free nor claimed.
         let answer = unsafe {
             let ep = self.open.ep.as_ptr();
@@ -449,7 +456,7 @@ impl Endpoint {
         token: u64,
     ) -> Result<(), NotStarted<()>> {
         let Some(transfer) = self.free_transfers.pop() else { return Err(NotStarted::Full(())) };
-        let context = self.context(self.sizes.sends + self.sizes.receives + transfer, token, from);
+        let context = self.context(self.sizes.sends + self.sizes.receives + transfer, token, from, None);
         let descriptor = local.map_or(ptr::null_mut(), Registration::descriptor);
         // SAFETY: an open endpoint; the memory is as the caller says.
         let answer = unsafe {
@@ -485,7 +492,7 @@ impl Endpoint {
         token: u64,
     ) -> Result<(), NotStarted<()>> {
         let Some(transfer) = self.free_transfers.pop() else { return Err(NotStarted::Full(())) };
-        let context = self.context(self.sizes.sends + self.sizes.receives + transfer, token, to);
+        let context = self.context(self.sizes.sends + self.sizes.receives + transfer, token, to, None);
         let descriptor = local.map_or(ptr::null_mut(), Registration::descriptor);
         // SAFETY: as in `read`.
         let answer = unsafe {
@@ -557,23 +564,30 @@ impl Endpoint {
         self.free.len() == self.sizes.sends && self.free_transfers.len() == self.sizes.transfers
     }
 
-    fn descriptor(&self) -> *mut c_void {
+    pub(super) fn descriptor(&self) -> *mut c_void {
         // SAFETY: a live registration.
         self.open.registered.map_or(ptr::null_mut(), |mr| unsafe { mr.as_ref().mem_desc })
     }
 
     /// The context of an operation that is about to start.
-    fn context(&mut self, index: usize, token: u64, remote: Remote) -> *mut c_void {
+    pub(super) fn context(
+        &mut self,
+        index: usize,
+        token: u64,
+        remote: Remote,
+        slot: Option<usize>,
+    ) -> *mut c_void {
         let operation = self.open.operations[index].get();
         // SAFETY: this operation is not under way, so nobody else looks at it; `&mut` keeps others of this side away.
         unsafe {
             (*operation).token = token;
             (*operation).remote = remote.0;
+            (*operation).slot = slot;
             operation.cast()
         }
     }
 
-    fn started(&self, answer: isize, doing: &str) -> Result<(), NotStarted<()>> {
+    pub(super) fn started(&self, answer: isize, doing: &str) -> Result<(), NotStarted<()>> {
         match answer {
             0 => Ok(()),
             n if n == -(libc::EAGAIN as isize) => Err(NotStarted::Full(())),
@@ -585,7 +599,7 @@ impl Endpoint {
     fn post_idle(&mut self) -> io::Result<()> {
         while let Some(index) = self.idle.pop() {
             let buffer = self.sizes.sends + index;
-            let context = self.context(buffer, 0, Remote(FI_ADDR_UNSPEC));
+            let context = self.context(buffer, 0, Remote(FI_ADDR_UNSPEC), None);
             // SAFETY: an open endpoint; the buffer is the network's until it completes.
             let answer = unsafe {
                 let ep = self.open.ep.as_ptr();
@@ -624,7 +638,8 @@ impl Endpoint {
         let index = offset / size_of::<Operation>();
         let operation = self.open.operations.get(index)?.get(); // none: the provider's mistake
         // SAFETY: this operation has ended, so it is ours again.
-        let (token, remote) = unsafe { ((*operation).token, Remote((*operation).remote)) };
+        let (token, remote, slot) =
+            unsafe { ((*operation).token, Remote((*operation).remote), (*operation).slot.take()) };
         if index < sends {
             self.free.push(index);
             return Some(error.map_or(Completion::Sent, |why| Completion::Lost(remote, why)));
@@ -638,6 +653,18 @@ impl Endpoint {
             return Some(Completion::Arrived(Arrived { index, len: len.min(self.sizes.packet) }));
         }
         self.free_transfers.push(index - receives);
+        if let Some(slot) = slot {
+            return Some(Completion::Changed(
+                token,
+                match error {
+                    None => Ok(Slot(slot)),
+                    Some(why) => {
+                        self.free.push(slot);
+                        Err(why)
+                    }
+                },
+            ));
+        }
         Some(error.map_or(Completion::Moved(token), |why| Completion::Failed(token, why)))
     }
 

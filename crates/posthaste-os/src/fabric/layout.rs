@@ -5,6 +5,7 @@ use std::mem::offset_of;
 use std::process::Command;
 
 use super::abi::*;
+use super::atomic::{Number, Step};
 
 /// One line of C and the number that we expect it to print.
 fn expectations() -> Vec<(String, u64)> {
@@ -44,7 +45,9 @@ fn expectations() -> Vec<(String, u64)> {
     layout!(OpsCm is "fi_ops_cm": getname = "getname");
     layout!(OpsMsg is "fi_ops_msg": recv = "recv", send = "send", inject = "inject");
     layout!(OpsRma is "fi_ops_rma": read = "read", write = "write");
-    layout!(FidEp is "fid_ep": cm = "cm", msg = "msg", rma = "rma");
+    layout!(OpsAtomic is "fi_ops_atomic": readwrite = "readwrite", compwrite = "compwrite",
+        readwritevalid = "readwritevalid", compwritevalid = "compwritevalid");
+    layout!(FidEp is "fid_ep": cm = "cm", msg = "msg", rma = "rma", atomic = "atomic");
     layout!(CqAttr is "fi_cq_attr": format = "format", wait_obj = "wait_obj", wait_set = "wait_set");
     layout!(CqMsgEntry is "fi_cq_msg_entry": flags = "flags", len = "len");
     layout!(CqErrEntry is "fi_cq_err_entry": err = "err", prov_errno = "prov_errno", err_data_size = "err_data_size");
@@ -53,6 +56,7 @@ fn expectations() -> Vec<(String, u64)> {
     values!(
         FI_MSG,
         FI_RMA,
+        FI_ATOMIC,
         FI_READ,
         FI_WRITE,
         FI_RECV,
@@ -70,6 +74,7 @@ fn expectations() -> Vec<(String, u64)> {
         FI_ORDER_SAW,
         FI_ORDER_SAS,
         FI_THREAD_DOMAIN,
+        FI_PROGRESS_AUTO,
         FI_RM_ENABLED,
         FI_EP_RDM,
         FI_CQ_FORMAT_MSG,
@@ -80,6 +85,8 @@ fn expectations() -> Vec<(String, u64)> {
         FI_ADDR_UNSPEC,
         FI_EAVAIL,
     );
+    list.extend(Number::ALL.map(|number| (number.name().to_owned(), number as u64)));
+    list.extend(Step::ALL.map(|step| (step.name().to_owned(), step as u64)));
     list.push(("FI_VERSION(1, 9)".to_owned(), u64::from(version(1, 9))));
     list.push(("sizeof(struct fi_context2)".to_owned(), super::endpoint::CONTEXT as u64));
     list
@@ -90,7 +97,7 @@ fn offsets_and_numbers_are_those_of_the_headers() {
     let expected = expectations();
     let mut source = String::from(
         "#include <stdio.h>\n#include <stddef.h>\n#include <rdma/fabric.h>\n#include <rdma/fi_domain.h>\n\
-         #include <rdma/fi_endpoint.h>\n#include <rdma/fi_rma.h>\n#include <rdma/fi_cm.h>\n#include <rdma/fi_eq.h>\n\
+         #include <rdma/fi_endpoint.h>\n#include <rdma/fi_rma.h>\n#include <rdma/fi_atomic.h>\n#include <rdma/fi_cm.h>\n#include <rdma/fi_eq.h>\n\
          int main(void) {\n",
     );
     for (expression, _) in &expected {

@@ -48,6 +48,8 @@ pub struct Wanted<'a> {
     pub provider: Option<&'a str>,
     /// Name of its domain, which is that of a network interface or device; any if `None`.
     pub domain: Option<&'a str>,
+    /// They do atomic operations, too.
+    pub atomics: bool,
 }
 
 impl Library {
@@ -137,7 +139,7 @@ impl Library {
         // libfabric will free them.
         unsafe {
             let info = &mut *hints.info.as_ptr();
-            info.caps = FI_MSG | FI_RMA;
+            info.caps = FI_MSG | FI_RMA | if wanted.atomics { FI_ATOMIC } else { 0 };
             info.mode = FI_CONTEXT | FI_CONTEXT2;
             let (ep, tx, rx) = (&mut *info.ep_attr, &mut *info.tx_attr, &mut *info.rx_attr);
             ep.kind = FI_EP_RDM;
@@ -256,6 +258,25 @@ impl Provider {
         let name = self.name();
         let is_rxd = name.split(';').any(|part| part == "ofi_rxd");
         is_rxd.then_some("it never reports that a peer is lost, so whoever waits for one would wait for ever")
+    }
+
+    /// The same, asked for atomic operations, too, if it has them.
+    pub fn with_atomics(&self) -> Option<Self> {
+        let (name, domain, fabric) = (self.name(), self.domain(), self.fabric());
+        let wanted = Wanted { provider: Some(&name), domain: Some(&domain), atomics: true };
+        let found = self.library.providers(wanted).ok()?;
+        found.into_iter().find(|other| other.name() == name && other.fabric() == fabric)
+    }
+
+    /// Whether it was asked for atomic operations.
+    pub fn has_atomics(&self) -> bool {
+        self.info().caps & FI_ATOMIC != 0
+    }
+
+    /// Whether the network changes memory while the process there does something else.
+    pub fn needs_no_help(&self) -> bool {
+        // SAFETY: an entry of `fi_getinfo` has its domain's attributes.
+        unsafe { (*self.info().domain_attr).data_progress == FI_PROGRESS_AUTO }
     }
 
     /// Whether it is used only if it is asked for by name: it stays on one host, or a better one is there wherever it is.

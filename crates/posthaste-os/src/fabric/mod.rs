@@ -7,15 +7,17 @@
 //!
 //! - `abi`: layouts and numbers; `layout`: their test against libfabric's headers.
 //! - `library`: loading, and which providers there are; `endpoint`: packets, reads and writes, completions;
-//!   `memory`: registrations and buffers.
+//!   `atomic`: operations on elements; `memory`: registrations and buffers.
 
 mod abi;
+mod atomic;
 mod endpoint;
 #[cfg(test)]
 mod layout;
 mod library;
 mod memory;
 
+pub use atomic::{Atomic, Number, Step};
 pub use endpoint::{Arrived, Completion, Endpoint, NotStarted, Place, Remote, Sizes, Slot};
 pub use library::{FILE, Library, Provider, Wanted};
 pub use memory::Registration;

@@ -7,7 +7,7 @@
 //!               created: rank 0 makes the words alone, and each maps what the others have allocated, or have of a window of all
 //!   otherwise:  each has memory of its own, and exposes it
 //!               dynamic: the first of each node makes memory in which its members tell each other what they have attached
-//!   share: the keys, and where methods that read and write memory by themselves find it
+//!   share: the keys, where methods that read and write memory by themselves find it, and what a network changes by itself
 //!               near memory that its owner shares with the node: mapped
 //!   agree that all have the window
 //! ```
@@ -492,20 +492,25 @@ impl World {
         let told = key.as_ref().map_or([0; 2], |key| [1, u64::from_le_bytes(key.to_bytes())]);
         let found = key.as_ref().map_or([None; 2], |key| self.found_at(comm, flavor, *key));
         let [near, far] = found.map(|memory| memory.map_or((0, 0, 0), RemoteMemory::numbers));
-        let told = [told[0], told[1], near.0.into(), near.1, near.2, far.0.into(), far.1, far.2];
+        let changes = if found[1].is_some() { self.changes_by_network(comm) } else { 0 };
+        let told = [told[0], told[1], near.0.into(), near.1, near.2, far.0.into(), far.1, far.2, changes];
         let told = self.share_numbers(flavor, comm, told)?;
         key?;
         if let Some(rank) = told.iter().position(|[exposed, ..]| *exposed == 0) {
             let text = format!("rank {rank} has failed to make its part of the window");
             return Err(Error::other(ErrorClass::Other, text));
         }
+        let changes = told.iter().fold(u64::MAX, |all, [.., changes]| all & changes);
         let me = comm.rank() as usize;
         let mut near = Vec::new();
         let mut vci = self.vci_of(comm);
         let Vci { engine, methods, .. } = &mut *vci;
-        let parts = members.iter().zip(&told).enumerate().map(|(rank, (member, [_, key, found @ ..]))| {
+        let parts = members.iter().zip(&told).enumerate().map(|(rank, (member, told))| {
+            let [_, key, found @ .., _] = told;
             let peer = comm.group().peer(rank as u32).unwrap_or(Peer(u32::MAX));
-            let memory = memory_of(methods.route(peer), found);
+            // The network changes elements here for this member, too.
+            let route = if rank == me && changes != 0 { Route::Fabric } else { methods.route(peer) };
+            let memory = memory_of(route, found);
             let mapped = memory.filter(|_| engine.config.map_windows && rank != me);
             let mapped = mapped.and_then(|memory| methods.map(peer, memory, member.size));
             let mut base = (rank == me && flavor != Flavor::Dynamic).then_some(base);
@@ -518,13 +523,18 @@ impl World {
         });
         let parts = Parts::of(members.len(), parts);
         drop(vci);
-        Ok(Arc::new(Window::new(
-            comm.clone(),
-            flavor,
-            parts,
-            (memory, near),
-            (new.info, flavor == Flavor::Allocate),
-        )))
+        let hints = (new.info, flavor == Flavor::Allocate);
+        let window = Window::new(comm.clone(), flavor, parts, (memory, near), hints);
+        Ok(Arc::new(window.changed_by_network(changes)))
+    }
+
+    /// The kinds of elements that the network can change for all members, as far as this one knows: it leads to all others.
+    fn changes_by_network(&self, comm: &Comm) -> u64 {
+        let vci = self.vci_of(comm);
+        let me = comm.rank() as usize;
+        let mut others = comm.group().peers().enumerate().filter(|(rank, _)| *rank != me);
+        let leads = others.all(|(_, peer)| vci.methods.route(peer) == Route::Fabric);
+        if leads { vci.methods.changes() } else { 0 }
     }
 
     /// Where peers on this node, and those elsewhere, find memory that this member has exposed without its help.

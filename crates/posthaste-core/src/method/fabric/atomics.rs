@@ -1,0 +1,259 @@
+//! Atomic operations that the network does by itself, for windows to whose members it alone leads (MPI-5.0 §12.3.4, §12.7.2).
+//!
+//! What must stay true: an operation begins when all before it have begun and none is under way on the same memory of the peer, so
+//! that those of this process on one element are done in their order; memory of the program is read and written here, and what the
+//! network has is a buffer of the endpoint; who changes elements of a kind by the network does so by every operation.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::ops::Range;
+
+use posthaste_os::fabric::{Atomic, Endpoint, NotStarted, Number, Place, Slot, Step};
+
+use super::{Fabric, RESERVE};
+use crate::datatype::{Builtin, Kind, Segment};
+use crate::ids::Peer;
+use crate::method::{AtomicTransfer, Done, Outcome, Owner};
+use crate::op::Predefined;
+use crate::wire::RemoteMemory;
+
+/// Parts of operations that are under way to one peer, at most.
+const UNDER_WAY: usize = 16;
+
+/// An operation of which not all elements have begun.
+#[derive(Debug)]
+struct Waiting {
+    number: u64,
+    atomic: AtomicTransfer,
+    kind: Number,
+    step: Step,
+    /// Where the next element lies, and the key to that.
+    place: Place,
+}
+
+/// Elements that the network is at work on.
+#[derive(Debug)]
+struct Part {
+    peer: Peer,
+    operation: u64,
+    /// Where they lie.
+    addresses: Range<u64>,
+    /// Gets what they were.
+    old: Option<Segment>,
+}
+
+/// An operation of which some elements are under way.
+#[derive(Debug)]
+struct Begun {
+    parts: usize,
+    /// Known when all its elements have begun.
+    owner: Option<Owner>,
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(super) struct Atomics {
+    /// How many elements of each kind the network changes at a time.
+    limits: [usize; Number::ALL.len()],
+    waiting: HashMap<Peer, VecDeque<Waiting>>,
+    begun: HashMap<u64, Begun>,
+    /// By their tokens.
+    parts: HashMap<u64, Part>,
+    last: u64,
+}
+
+impl Atomics {
+    pub(super) fn new(endpoint: &Endpoint) -> Self {
+        let limits = Number::ALL.map(|kind| endpoint.atomic_limit(kind));
+        let (waiting, begun, parts) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { limits, waiting, begun, parts, last: 0 }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.parts.is_empty()
+    }
+
+    /// Forgets what was to be done at a peer. What is under way ends in a buffer.
+    pub(super) fn lose(&mut self, peer: Peer) {
+        self.waiting.remove(&peer);
+        for (_, Part { operation, .. }) in self.parts.extract_if(|_, part| part.peer == peer) {
+            self.begun.remove(&operation);
+        }
+    }
+
+    fn next_number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Whether nothing is under way at these addresses of a peer, and not too much in all.
+    fn admits(&self, peer: Peer, addresses: &Range<u64>) -> bool {
+        let mut theirs = self.parts.values().filter(|part| part.peer == peer);
+        let overlaps =
+            |part: &Part| part.addresses.start < addresses.end && addresses.start < part.addresses.end;
+        theirs.clone().count() < UNDER_WAY && !theirs.any(overlaps)
+    }
+}
+
+/// The element as networks know it, if they do.
+fn number_of(kind: Kind) -> Option<Number> {
+    Some(match kind {
+        Kind::Signed(1) => Number::I8,
+        Kind::Unsigned(1) => Number::U8,
+        Kind::Signed(2) => Number::I16,
+        Kind::Unsigned(2) => Number::U16,
+        Kind::Signed(4) => Number::I32,
+        Kind::Unsigned(4) => Number::U32,
+        Kind::Signed(8) => Number::I64,
+        Kind::Unsigned(8) => Number::U64,
+        Kind::Float(4) => Number::F32,
+        Kind::Float(8) => Number::F64,
+        _ => return None,
+    })
+}
+
+/// The bit of an element in [`Fabric::changes`]; 0: no network changes it.
+pub(crate) fn bit_of(element: &Builtin) -> u64 {
+    number_of(element.kind).map_or(0, |number| 1 << number as u64)
+}
+
+fn step_of(operation: Option<Predefined>) -> Option<Step> {
+    Some(match operation {
+        None => Step::CompareSwap,
+        Some(Predefined::Sum) => Step::Sum,
+        Some(Predefined::Min) => Step::Min,
+        Some(Predefined::Max) => Step::Max,
+        Some(Predefined::Prod) => Step::Product,
+        Some(Predefined::Band) => Step::BitAnd,
+        Some(Predefined::Bor) => Step::BitOr,
+        Some(Predefined::Bxor) => Step::BitXor,
+        Some(Predefined::Land) => Step::And,
+        Some(Predefined::Lor) => Step::Or,
+        Some(Predefined::Lxor) => Step::Xor,
+        Some(Predefined::Replace) => Step::Write,
+        Some(Predefined::NoOp) => Step::Read,
+        Some(Predefined::Minloc | Predefined::Maxloc) => return None,
+    })
+}
+
+impl Fabric {
+    /// The kinds of elements that the network changes, a set of bits.
+    pub(in crate::method) fn changes(&self) -> u64 {
+        let has = |number: &Number| self.atomics.limits[*number as usize] > 0;
+        Number::ALL.into_iter().filter(has).fold(0, |bits, number| bits | 1 << number as u64)
+    }
+
+    /// Starts an operation on elements of a peer, or of this process itself.
+    ///
+    /// # Errors
+    /// The operation, if the network does not do it.
+    pub(in crate::method) fn change(&mut self, atomic: AtomicTransfer) -> Result<(), AtomicTransfer> {
+        let RemoteMemory::Address { address, key } = atomic.memory else { return Err(atomic) };
+        let kind = number_of(atomic.element.kind).filter(|_| self.changes() & bit_of(atomic.element) != 0);
+        let (Some(kind), Some(step)) = (kind, step_of(atomic.operation)) else { return Err(atomic) };
+        let peer = atomic.peer;
+        if self.wanted(peer).is_none_or(|link| link.is_down()) {
+            return Ok(()); // ends with the bad news
+        }
+        let place = Place { address, key };
+        let waiting = Waiting { number: self.atomics.next_number(), atomic, kind, step, place };
+        self.atomics.waiting.entry(peer).or_default().push_back(waiting);
+        self.start_changes(peer);
+        Ok(())
+    }
+
+    /// Starts whatever can be. Whether anything was.
+    pub(super) fn advance_changes(&mut self) -> bool {
+        let peers: Vec<Peer> = self.atomics.waiting.keys().copied().collect();
+        peers.into_iter().fold(false, |busy, peer| self.start_changes(peer) | busy)
+    }
+
+    /// The same for one peer.
+    fn start_changes(&mut self, peer: Peer) -> bool {
+        let mut busy = false;
+        while let Some(mut queue) = self.atomics.waiting.remove(&peer) {
+            let started = queue.front_mut().is_some_and(|next| self.start_part(peer, next));
+            busy |= started;
+            if started
+                && let Some(next) = queue.pop_front_if(|next| next.atomic.operands.remaining() == 0)
+                && let Some(begun) = self.atomics.begun.get_mut(&next.number)
+            {
+                begun.owner = Some(next.atomic.owner);
+            }
+            if !queue.is_empty() && self.stands(peer) {
+                self.atomics.waiting.insert(peer, queue);
+            }
+            if !started {
+                break;
+            }
+        }
+        busy
+    }
+
+    /// Starts the next elements of an operation, if that may be now.
+    fn start_part(&mut self, peer: Peer, next: &mut Waiting) -> bool {
+        let Waiting { number, kind, step, place, .. } = *next;
+        let size = kind.size();
+        let most = if step == Step::CompareSwap { 1 } else { self.atomics.limits[kind as usize] };
+        let count = most.min(next.atomic.operands.remaining() as usize / size);
+        let addresses = place.address..place.address.wrapping_add((count * size) as u64);
+        let remote = self.links.get(peer).and_then(super::Link::remote);
+        let Some(remote) = remote.filter(|_| self.atomics.admits(peer, &addresses)) else { return false };
+        if self.endpoint.free() <= RESERVE {
+            return false;
+        }
+        let Some(slot) = self.endpoint.claim() else { return false };
+        let mut operands = next.atomic.operands.clone();
+        let room = self.endpoint.atomic_room();
+        let (first, second) = self.endpoint.sink(&slot).split_at(room);
+        if step == Step::CompareSwap {
+            operands.pack(second.split_at(size).0);
+        }
+        operands.pack(first.split_at(count * size).0);
+        let token = self.atomics.next_number();
+        match self.endpoint.atomic(slot, Atomic { number: kind, step, count }, remote, place, token) {
+            Ok(()) => {}
+            Err(NotStarted::Full(slot)) => {
+                self.endpoint.unclaim(slot);
+                return false;
+            }
+            Err(NotStarted::Failed(slot, why)) => {
+                self.endpoint.unclaim(slot);
+                self.lose(peer, &why.to_string());
+                return false;
+            }
+        }
+        let old = next.atomic.old.clone();
+        if let Some(old) = &mut next.atomic.old {
+            old.seek(old.position() + (count * size) as u64);
+        }
+        next.atomic.operands = operands;
+        next.place.address = addresses.end;
+        self.atomics.parts.insert(token, Part { peer, operation: number, addresses, old });
+        self.atomics.begun.entry(number).or_insert(Begun { parts: 0, owner: None }).parts += 1;
+        true
+    }
+
+    /// Elements have been changed, or the peer cannot be reached.
+    pub(super) fn changed(&mut self, token: u64, ended: io::Result<Slot>) {
+        let part = self.atomics.parts.remove(&token);
+        let slot = match (ended, &part) {
+            (Ok(slot), _) => slot,
+            (Err(why), Some(part)) => return self.lose(part.peer, &why.to_string()),
+            (Err(_), None) => return,
+        };
+        let Some(Part { peer, operation, addresses, old }) = part else { return self.endpoint.unclaim(slot) };
+        if let Some(mut old) = old {
+            old.unpack(self.endpoint.fetched(&slot, (addresses.end - addresses.start) as usize));
+        }
+        self.endpoint.unclaim(slot);
+        if let Some(begun) = self.atomics.begun.get_mut(&operation) {
+            begun.parts -= 1;
+            if let (0, Some(owner)) = (begun.parts, begun.owner) {
+                self.atomics.begun.remove(&operation);
+                self.done.push_back(Done::Over(owner, Outcome::Done));
+            }
+        }
+        self.start_changes(peer);
+    }
+}
