@@ -43,14 +43,14 @@ struct Bench<'a> {
 
 /// How ranks reach each other.
 #[derive(Clone, Copy)]
-struct Way {
-    name: &'static str,
+pub(crate) struct Way {
+    pub(crate) name: &'static str,
     options: &'static [&'static str],
     settings: &'static [(&'static str, &'static str)],
 }
 
 /// By what they choose themselves, by TCP alone, and on what mpiexec takes for two hosts.
-const WAYS: [Way; 3] = [
+pub(crate) const WAYS: [Way; 3] = [
     OWN,
     Way { name: " over TCP", options: &[], settings: &[("POSTHASTE_METHODS", "tcp")] },
     Way { name: " on two hosts", options: &["-launcher", "fork", "-hosts", "a,b"], settings: &[] },
@@ -61,6 +61,14 @@ const FOUR_HOSTS: Way = Way {
     settings: &[],
 };
 const OWN: Way = Way { name: "", options: &[], settings: &[] };
+
+impl Way {
+    /// A job that goes on when it has lost a rank.
+    pub(crate) fn job_that_goes_on(&self, mpi: &Mpi, ranks: usize) -> Job {
+        let job = mpi.plain().args(self.options).args(["-continue-on-loss", "-n", &ranks.to_string()]);
+        self.settings.iter().fold(job, |job, (name, value)| job.env(name, value))
+    }
+}
 
 /// What a faulty job must look like from outside.
 #[derive(Clone, Copy)]
@@ -434,10 +442,8 @@ impl<'a> Bench<'a> {
         Ok(outcome.stdout)
     }
 
-    /// A job that goes on when it has lost a rank.
     fn job_that_goes_on(&self, ranks: usize, way: Way) -> Job {
-        let job = self.mpi.plain().args(way.options).args(["-continue-on-loss", "-n", &ranks.to_string()]);
-        way.settings.iter().fold(job, |job, (name, value)| job.env(name, value))
+        way.job_that_goes_on(self.mpi, ranks)
     }
 
     /// A job of two ranks that has started another one of two, of which one loses a rank: `who` goes on.

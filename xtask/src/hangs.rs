@@ -336,7 +336,7 @@ impl Mismatch {
 }
 
 /// In each some rank gets a message that tells: pairs in which everybody waits are among [`HANGS`].
-const MISMATCHES: [Mismatch; 24] = [
+const MISMATCHES: [Mismatch; 28] = [
     // 64 KiB are combined by one member, 128 KiB by two, where eight share two CPUs.
     mismatch(
         "short",
@@ -377,6 +377,11 @@ const MISMATCHES: [Mismatch; 24] = [
         "called MPI_Reduce with root 0 where rank 0 called MPI_Gather with root 0",
     ),
     mismatch("world", ["reduce1", "reduce0"], 2, "called MPI_Reduce with root"),
+    // It hurts a third one, which has gone on.
+    mismatch("middle", ["reduce2", "reduce0"], 3, "called MPI_Reduce with root 2"),
+    mismatch("middle", ["gather2", "gather0"], 3, "called MPI_Gather with root 2"),
+    mismatch("middle", ["gather2", "reduce0"], 4, "called MPI_Gather with root 2"),
+    mismatch("middle", ["Igather2", "Igather0"], 3, "called MPI_Gather with root 2"),
     mismatch("world", ["allreduce", "allgather"], 2, " called MPI_All"),
     mismatch("world", ["Iallreduce", "Ialltoall"], 2, " called MPI_All"),
     mismatch(

@@ -1,10 +1,12 @@
 //! A process is killed at every step of spawning, accepting, connecting, being introduced and making communicators of groups alone or by a socket, one
 //! after the other: `tests/c/fault/killed.c` counts its steps, so nothing depends on time. In the part `faults` of `cargo xtask test`.
 //!
-//! What must stay true: whoever is left comes to an end, with a sentence; nothing is left behind; and a job that had to do with one
-//! that was killed meets the next one.
+//! What must stay true: whoever is left comes to an end, with a sentence, and goes on before that: he works with all that are left of his
+//! job, and finalizes (`tests/c/fault/killed_on.c`). Nothing is left behind; and a job that had to do with one that was killed meets
+//! the next one.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::Path,
     thread,
@@ -26,6 +28,23 @@ const MOST: usize = 200;
 const LIMIT: u64 = 90;
 /// What the victim says last.
 const KILLED: &str = "killed here";
+/// What mpiexec says of the others when it has ended them for one that was killed inside MPI_Finalize, also with -continue-on-loss:
+/// those cannot go on.
+const IN_FINALIZE: &str = " after MPI_Finalize; the other";
+/// What each process says, with its number: when MPI has begun for it, and when all of its going on has succeeded.
+const BEGUN: &str = "begun ";
+const GOES_ON: &str = "goes on ";
+
+/// Of whom it is asked that they go on.
+#[derive(Clone, Copy)]
+enum Left {
+    /// Everybody for whom MPI has begun, but the victim, whom mpiexec names.
+    All,
+    /// The same, unless the launcher has ended all that are connected with the victim.
+    AllOrNobody,
+    /// The first one, which has started a launcher of its own that ends the rest; nobody, if that is the victim.
+    First,
+}
 
 /// Communicators that are made without one that all members have: the call; what the program is told; how many ranks are started, and how
 /// many processes make it; which of them are killed.
@@ -52,15 +71,15 @@ const MADE: &[Made] = &[
 
 /// All of them.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
-    let program = match ctests::helper(project, mpi, "fault", "killed") {
+    let program = match ctests::helper(project, mpi, "fault", "killed_on") {
         Ok(program) => program,
-        Err(complaint) => return tally.test("faults: compile killed.c", || Err(complaint)),
+        Err(complaint) => return tally.test("faults: compile killed_on.c", || Err(complaint)),
     };
     let job = |options: &[&str]| mpi.plain().args(["-n", "1"]).args(options).arg(&program);
-    for (launched, parent, options) in [
-        ("by mpiexec", "0:0", Some(&[][..])),
-        ("by mpiexec -continue-on-loss", "0:0", Some(&["-continue-on-loss"][..])),
-        ("alone", ":", None),
+    for (launched, parent, options, left) in [
+        ("by mpiexec", "0:0", Some(&[][..]), Left::AllOrNobody),
+        ("by mpiexec -continue-on-loss", "0:0", Some(&["-continue-on-loss"][..]), Left::All),
+        ("alone", ":", None, Left::First),
     ] {
         for (whose, victim) in
             [("the parent", parent), ("a child, the root", "1:0"), ("another child", "1:1")]
@@ -68,7 +87,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             let new = || options.map_or_else(|| mpi.alone(&program), job).arg("spawn");
             tally.test(
                 &format!("faults: {whose} is killed at every step of spawning, started {launched}"),
-                || every_step(|step| spawn(new(), victim, step)),
+                || every_step(|step| spawn(new(), victim, step, left)),
             );
         }
     }
@@ -78,7 +97,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         tally.test(&format!("faults: {whose} is killed at every step of spawning"), || {
             let new =
                 || over_tcp(mpi.plain().args(["-n", "3", "-continue-on-loss"]).arg(&program).arg("spawn"));
-            every_step(|step| spawn(new(), victim, step))
+            every_step(|step| spawn(new(), victim, step, Left::All))
         });
     }
     for (whose, victim) in [
@@ -88,7 +107,8 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         ("a member of the other group", "right:1"),
     ] {
         tally.test(&format!("faults: {whose} is killed at every step of MPI_Intercomm_create"), || {
-            every_step(|step| spawn(over_tcp(job(&["-continue-on-loss"])).arg("introduce"), victim, step))
+            let new = || over_tcp(job(&["-continue-on-loss"])).arg("introduce");
+            every_step(|step| spawn(new(), victim, step, Left::All))
         });
     }
     for (call, mode, ranks, members, victims) in MADE {
@@ -124,10 +144,10 @@ fn victim(job: Job, name: &str, step: usize) -> Job {
 }
 
 /// Whether the victim was killed, when all others ended as they should.
-fn spawn(job: Job, name: &str, step: usize) -> Result<bool, String> {
+fn spawn(job: Job, name: &str, step: usize, left: Left) -> Result<bool, String> {
     let watch = Watch::begin();
     let outcome = watch.mark(victim(job, name, step)).limit(LIMIT).run()?;
-    let killed = check(&outcome)?;
+    let killed = check(&outcome, left)?;
     watch.nothing_left()?;
     Ok(killed)
 }
@@ -137,7 +157,7 @@ fn spawn(job: Job, name: &str, step: usize) -> Result<bool, String> {
 fn make(job: Job, name: &str, members: usize, step: usize) -> Result<bool, String> {
     let watch = Watch::begin();
     let outcome = watch.mark(victim(job, name, step)).limit(LIMIT).run()?;
-    let killed = check(&outcome)?;
+    let killed = check(&outcome, Left::All)?;
     let lines = |start: &str| outcome.stderr.lines().filter(|line| line.starts_with(start)).count();
     let had_it = outcome.stderr.lines().any(|line| line == format!("made {name}"));
     let (made, told) = (lines("made "), lines("told "));
@@ -162,28 +182,96 @@ fn meet(job: impl Fn() -> Job, file: &Path, accepts: bool, step: usize) -> Resul
     let mut killed = false;
     if file.exists() {
         let outcome = doomed(new("connect"), !accepts).run()?;
-        killed = check(&outcome)?;
+        killed = check(&outcome, Left::All)?;
         let next = new("goodbye").succeed()?;
+        who_is_left(&next, Left::All)?;
         if !accepts && next.stderr.contains("word: ") {
             return Err(next.complaint());
         }
     }
     let outcome = first.wait()?;
-    killed |= if accepts { check(&outcome)? } else { outcome.stderr.contains(KILLED) };
-    if outcome.timed_out || (!accepts && outcome.code() != 0) {
+    killed |= check(&outcome, Left::All)?;
+    if !accepts && outcome.code() != 0 {
         return Err(outcome.complaint());
     }
     watch.nothing_left()?;
     Ok(killed)
 }
 
-/// Whether a victim was killed; then somebody says something, and otherwise nobody does.
-fn check(outcome: &Outcome) -> Result<bool, String> {
+/// Whether a victim was killed; then somebody says something, and otherwise nobody does. Who is left goes on.
+fn check(outcome: &Outcome, left: Left) -> Result<bool, String> {
     let killed = outcome.stderr.contains(KILLED);
-    let says = outcome.stderr.lines().any(|line| line != KILLED);
-    let is_fine = if killed { says || outcome.code() == 137 } else { outcome.ok() };
+    let is_word = |line: &str| line != KILLED && !line.starts_with(BEGUN) && !line.starts_with(GOES_ON);
+    let is_fine = match killed {
+        true => outcome.code() == 137 || outcome.stderr.lines().any(is_word),
+        false => outcome.ok(),
+    };
     if outcome.timed_out || outcome.output_held || !is_fine {
         return Err(outcome.complaint());
     }
+    who_is_left(outcome, left)?;
     Ok(killed)
+}
+
+/// Makes sure that those go on who are left.
+fn who_is_left(outcome: &Outcome, left: Left) -> Fallible {
+    missing(&outcome.stderr, outcome.code(), left).map_err(|why| format!("{why}\n{}", outcome.complaint()))
+}
+
+/// What is wrong with who goes on, by what all have said.
+fn missing(said: &str, code: i32, left: Left) -> Fallible {
+    let numbers = |start: &str| said.lines().filter_map(|line| line.strip_prefix(start)).collect::<Vec<_>>();
+    let (begun, go_on) = (numbers(BEGUN), numbers(GOES_ON));
+    let killed = said.contains(KILLED);
+    let asked: BTreeSet<&str> = match left {
+        Left::First if killed && code != 0 => BTreeSet::new(),
+        Left::First if killed => begun.first().copied().into_iter().collect(),
+        Left::AllOrNobody if killed && code != 0 => BTreeSet::new(),
+        Left::All if said.contains(IN_FINALIZE) => BTreeSet::new(),
+        Left::All | Left::AllOrNobody | Left::First => begun.into_iter().collect(),
+    };
+    let lost: BTreeSet<&str> = said.lines().filter_map(lost_process).collect();
+    if matches!(left, Left::All) && lost.len() != usize::from(killed) {
+        return Err(format!("mpiexec names {lost:?} as lost, and the victim alone was expected"));
+    }
+    let gone: Vec<&&str> = asked.iter().filter(|one| !go_on.contains(one) && !lost.contains(*one)).collect();
+    if gone.is_empty() { Ok(()) } else { Err(format!("the processes {gone:?} do not go on")) }
+}
+
+/// The process of which a sentence of mpiexec says that it was lost.
+fn lost_process(line: &str) -> Option<&str> {
+    let (_, rest) = line.strip_prefix("mpiexec: ")?.split_once(" (process ")?;
+    rest.split_once(')').map(|(number, _)| number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_does_not_go_on_is_missed() {
+        let lost = "mpiexec: job 1: rank 1 (process 7) on vm was killed by signal 9 (SIGKILL)";
+        let all = "begun 5\nbegun 6\nbegun 7\n";
+        let check = |rest: &str, code, left| missing(&format!("{all}{rest}"), code, left);
+        let killed = format!("killed here\ngoes on 6\n{lost}\n");
+        assert!(check(&killed, 137, Left::All).unwrap_err().contains("[\"5\"]"));
+        assert!(check(&format!("{killed}goes on 5\n"), 137, Left::All).is_ok());
+        assert!(
+            check(
+                &format!("goes on 5\n{killed}{lost} after MPI_Finalize; the other rank was ended\n"),
+                137,
+                Left::All
+            )
+            .is_ok()
+        );
+        assert!(check("killed here\ngoes on 5\ngoes on 6\n", 0, Left::All).unwrap_err().contains("names {}"));
+        assert!(check("goes on 5\ngoes on 6\n", 0, Left::All).is_err());
+        assert!(check("goes on 7\ngoes on 5\ngoes on 6\n", 0, Left::All).is_ok());
+        assert!(check(&killed, 137, Left::AllOrNobody).is_ok());
+        assert!(check(&killed, 0, Left::AllOrNobody).is_err());
+        assert!(check(&killed, 0, Left::First).is_err());
+        assert!(check("killed here\ngoes on 5\n", 0, Left::First).is_ok());
+        assert!(check("killed here\n", 137, Left::First).is_ok());
+        assert!(check("goes on 5\n", 0, Left::First).is_err());
+    }
 }

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::{
-    ctests,
+    comings, ctests,
     leftovers::Watch,
     mpi::Mpi,
     process::Outcome,
@@ -34,8 +34,9 @@ const OVER: [ctests::Over; 5] = [
 /// Until then every survivor has heard of it: TCP and the plug-in report at once, libfabric's provider never.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// All of them; over libfabric, if there is one.
+/// All of them, over libfabric, if there is one, and what comes and goes.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    comings::run(project, mpi, tally);
     let program = match ctests::helper(project, mpi, "fault", "lost") {
         Ok(program) => program,
         Err(complaint) => return tally.test("faults: compile lost.c", || Err(complaint)),

@@ -11,6 +11,7 @@ mod bench;
 mod bits;
 mod builds;
 mod coll_killed;
+mod comings;
 mod conformance;
 mod container;
 mod copies;

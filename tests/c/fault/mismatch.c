@@ -1,6 +1,6 @@
 /* mismatch.c: rank 0 calls one collective function and the others another one, or with another root, as the first operation of a
  * communicator, for the tests of what the library says about it (`cargo xtask test --only hangs`).
- * Usage: mismatch WHERE FIRST SECOND. WHERE is world, inter (rank 0 is one group, the others are the other), types (rank 0
+ * Usage: mismatch WHERE FIRST SECOND. WHERE is world, middle (rank 1 makes the first call instead), inter (rank 0 is one group, the others are the other), types (rank 0
  * says MPI_INT, the others MPI_FLOAT), short or shorter (rank 0 says 64 or 100 KiB, the others 128 KiB), or window (the
  * calls are fence and free, on a window that is not mapped). A call is the name of a function, with an I in front of its
  * nonblocking form, or a P in front of its persistent one, and its root, a rank in the world, behind it: Ibcast1. */
@@ -73,7 +73,8 @@ int main(int argc, char **argv)
         MPI_Win_create(in, sizeof in, sizeof *in, MPI_INFO_NULL, comm, &win);
         MPI_Win_set_name(win, "board");
     }
-    call(rank == 0 ? argv[2] : argv[3], comm, types && rank != 0 ? MPI_FLOAT : MPI_INT, rank, inter);
+    int odd = !strcmp(argv[1], "middle");
+    call(rank == odd ? argv[2] : argv[3], comm, types && rank != 0 ? MPI_FLOAT : MPI_INT, rank, inter);
     MPI_Barrier(comm);
     MPI_Finalize();
     return 0;

@@ -15,7 +15,7 @@ use posthaste_core::progress::Vci;
 use posthaste_core::pt2pt::handlers::Taken;
 use posthaste_core::pt2pt::{Engine, cancel, recv};
 use posthaste_core::request::complete::{self, Due};
-use posthaste_core::request::{Handler, Status, Table, table};
+use posthaste_core::request::{Handler, Request, State, Status, Table, table};
 use posthaste_core::runtime::Entered;
 use posthaste_core::world::deadlock;
 
@@ -416,6 +416,7 @@ pub(crate) fn look(mut vci: Entered<'_>, id: RequestId) -> Result<Option<Status>
 
 /// The program does not want to hear of the request again (MPI-5.0 §3.7.3).
 pub(crate) fn free(mut vci: Entered<'static>, id: RequestId) -> Result<()> {
+    check_collective(&vci, id)?;
     if vci.engine.handlers.get(id).is_some() {
         drop(vci);
         library().world.detach(id)?;
@@ -434,6 +435,7 @@ pub(crate) fn free(mut vci: Entered<'static>, id: RequestId) -> Result<()> {
 
 /// Cancels a request where that is still possible (MPI-5.0 §3.8.4).
 pub(crate) fn cancel(mut vci: Entered<'_>, id: RequestId) -> Result<()> {
+    check_collective(&vci, id)?;
     if let Some(at_end) = special(id) {
         let over = vci.engine.requests.get(id).is_some_and(complete::is_complete);
         drop(vci);
@@ -445,6 +447,17 @@ pub(crate) fn cancel(mut vci: Entered<'_>, id: RequestId) -> Result<()> {
     drop(vci);
     update();
     Ok(())
+}
+
+/// A collective operation under way is neither freed nor cancelled; other libraries let programs do that (docs/strict.md).
+fn check_collective(vci: &Vci, id: RequestId) -> Result<()> {
+    let is_active =
+        |request: &Request| matches!(request.state, State::Schedule(_)) && !complete::is_complete(request);
+    if !library().strict || !vci.engine.requests.get(id).is_some_and(is_active) {
+        return Ok(());
+    }
+    let expected = "a request of another operation, or one that is over";
+    Err(Error::invalid(ErrorClass::Request, "request", "a collective operation under way", expected))
 }
 
 /// Cancels a request of the engine. Of a message to ourselves the answer is there when this returns: programs look at

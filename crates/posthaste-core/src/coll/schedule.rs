@@ -160,6 +160,8 @@ struct Place {
     settled: usize,
     /// How many unexpected messages there had been when strays were last looked for.
     arrivals: u64,
+    /// No other operation of its communicator is under way: whatever lies here of those before it is nobody's.
+    is_alone: bool,
     /// Nothing is received any more: what would be cannot come.
     given_up: bool,
     /// That is so because members do not do the same; who is still sent something hears of it.
@@ -283,6 +285,16 @@ impl Running {
         Ok(id)
     }
 
+    /// Whether no other operation of the communicator of this plan is under way, but that at `own`, and none was given up. Asked for only
+    /// where messages lie that nobody has asked for.
+    fn has_alone(&self, engine: &Engine, plan: &Plan, own: Option<usize>) -> bool {
+        engine.matching.has_early()
+            && self.abandoned.is_empty()
+            && !(0..)
+                .zip(&self.active)
+                .any(|(at, other)| other.plan.context == plan.context && Some(at) != own)
+    }
+
     fn begin(
         &mut self,
         engine: &mut Engine,
@@ -297,6 +309,7 @@ impl Running {
 
     /// Takes a schedule, which from now on goes on with progress; it may be over when this returns.
     fn set_out(&mut self, engine: &mut Engine, methods: &mut Methods, mut active: Active) {
+        active.place.is_alone = self.has_alone(engine, &active.plan, None);
         if active.place.go(&active.plan, engine, methods, Receives::Posted) {
             self.end(engine, methods, active);
         } else {
@@ -365,8 +378,9 @@ impl Running {
         if !self.abandoned.is_empty() {
             self.abandoned.drop_late(engine, methods, Some(&plan));
         }
-        if engine.matching.has_early() && error.is_none() {
-            error = self.left_over(engine, methods, &plan);
+        if engine.matching.has_early() && (error.is_none() || told) {
+            // Who has been told that ranks do not do the same need not hear it again of what lies here.
+            error = error.or(self.left_over(engine, methods, &plan));
         }
         lists.outstanding.clear();
         self.spare.push(lists);
@@ -427,7 +441,10 @@ fn advance_all(engine: &mut Engine, methods: &mut Methods, running: &mut Running
         running.abandoned.drop_late(engine, methods, None);
     }
     let mut at = 0;
-    while let Some(Active { plan, place, .. }) = running.active.get_mut(at) {
+    while at < running.active.len() {
+        let is_alone = running.has_alone(engine, &running.active[at].plan, Some(at));
+        let Active { plan, place, .. } = &mut running.active[at];
+        place.is_alone = is_alone;
         let before = (place.next, place.settled);
         if place.go(plan, engine, methods, Receives::Posted) {
             let active = running.active.remove(at);
@@ -471,7 +488,10 @@ impl Walk {
         }
         match &mut self.way {
             Way::Straight(_) => false,
-            Way::Bent(place) => place.go(&self.plan, engine, methods, Receives::LookedFor),
+            Way::Bent(place) => {
+                place.is_alone = running.has_alone(engine, &self.plan, None);
+                place.go(&self.plan, engine, methods, Receives::LookedFor)
+            }
         }
     }
 
@@ -601,6 +621,9 @@ impl Place {
             return !late.is_empty();
         }
         let mut strays = stray::clashing(engine, plan, new);
+        if self.is_alone {
+            strays.extend(stray::older(engine, plan, new));
+        }
         // Who waits for nobody's message is not kept waiting by who has given up.
         if !self.waits_for_messages(plan) {
             strays.retain(|stray| !Label::gives_up(stray.tag));
@@ -774,13 +797,14 @@ impl Place {
                 }
             }
             Step::Copy { from, to } => {
-                if from.len() > to.len() {
-                    let (sent, room) = (from.len(), to.len());
-                    datatype::copy(&mut from.clone(), &mut to.clone());
-                    return Err(differ(plan, plan.rank as u32, sent, room, ErrorClass::Truncate));
-                }
                 let copied = datatype::copy(&mut from.clone(), &mut to.clone());
                 engine.counts.add(Counter::CollectiveCopied, copied);
+                let (sent, room) = (from.len(), to.len());
+                if sent != room {
+                    // What a rank gives itself is a block as any other one.
+                    let class = if sent > room { ErrorClass::Truncate } else { ErrorClass::NotSame };
+                    return Err(differ(plan, plan.rank as u32, sent, room, class));
+                }
             }
             // The steps may have written less than planned; the device's memory keeps what it has.
             Step::Stage { direction: Direction::In, .. } if self.error.is_some() => {}

@@ -108,7 +108,7 @@ impl Straight {
                     }
                 }
                 Step::Copy { from, to } => match (from.run(), to.run()) {
-                    (Some(mut from), Some(mut to)) if from.len() <= to.len() => {
+                    (Some(mut from), Some(mut to)) if from.len() == to.len() => {
                         let copied = datatype::copy(&mut from, &mut to);
                         engine.counts.add(Counter::CollectiveCopied, copied);
                     }

@@ -30,6 +30,19 @@ pub(super) fn clashing(engine: &mut Engine, plan: &Plan, new: u64) -> Vec<Patter
     engine.matching.early(plan.context, plan.tag, new).into_iter().filter(clashes).collect()
 }
 
+/// Messages of earlier operations than that of this plan, which are all over: they went well here, and at others something else was called.
+/// Those that only say so of an operation that has gone well here are none.
+#[cold]
+pub(super) fn older(engine: &mut Engine, plan: &Plan, new: u64) -> Vec<Pattern> {
+    let Some(own) = Label::of(plan.tag).filter(|_| engine.losses.is_empty()) else { return Vec::new() };
+    let is_older = |early: &Pattern| {
+        Label::of(early.tag).is_some_and(|label| label.number != own.number && label.is_up_to(own))
+            && !Label::gives_up(early.tag)
+            && Label::lacks(early.tag).is_none()
+    };
+    engine.matching.early(plan.context, plan.tag, new).into_iter().filter(is_older).collect()
+}
+
 /// Messages of the operation of this plan, or of earlier ones, which are over.
 #[cold]
 pub(super) fn left_over(engine: &mut Engine, plan: &Plan) -> Vec<Pattern> {
