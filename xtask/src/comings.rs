@@ -27,9 +27,10 @@ const SESSIONS: [(&str, &str); 5] = [
     ("between", "between two sessions"),
 ];
 
-/// What becomes of a communicator whose members wait for another job, and whether it kills one of them; see `accept_lost.c`. Two
-/// more there hang, for the root looks for the other job and for nothing else: `member` and `thread`.
-const FATES: [(&str, bool, &str); 5] = [
+/// What becomes of a communicator whose members wait for another job, and whether it kills one of them; see `accept_lost.c`.
+const FATES: [(&str, bool, &str); 7] = [
+    ("member", true, "a member that waits, too, is killed"),
+    ("thread", false, "a thread of a member that waits, too, revokes the communicator"),
     ("absent", true, "a member that has not come is killed"),
     ("root", true, "the root is killed"),
     ("revoked", false, "a member that has not come revokes the communicator"),

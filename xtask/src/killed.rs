@@ -28,9 +28,6 @@ const MOST: usize = 200;
 const LIMIT: u64 = 90;
 /// What the victim says last.
 const KILLED: &str = "killed here";
-/// What mpiexec says of the others when it has ended them for one that was killed inside MPI_Finalize, also with -continue-on-loss:
-/// those cannot go on.
-const IN_FINALIZE: &str = " after MPI_Finalize; the other";
 /// What each process says, with its number: when MPI has begun for it, and when all of its going on has succeeded.
 const BEGUN: &str = "begun ";
 const GOES_ON: &str = "goes on ";
@@ -227,7 +224,6 @@ fn missing(said: &str, code: i32, left: Left) -> Fallible {
         Left::First if killed && code != 0 => BTreeSet::new(),
         Left::First if killed => begun.first().copied().into_iter().collect(),
         Left::AllOrNobody if killed && code != 0 => BTreeSet::new(),
-        Left::All if said.contains(IN_FINALIZE) => BTreeSet::new(),
         Left::All | Left::AllOrNobody | Left::First => begun.into_iter().collect(),
     };
     let lost: BTreeSet<&str> = said.lines().filter_map(lost_process).collect();
@@ -256,14 +252,6 @@ mod tests {
         let killed = format!("killed here\ngoes on 6\n{lost}\n");
         assert!(check(&killed, 137, Left::All).unwrap_err().contains("[\"5\"]"));
         assert!(check(&format!("{killed}goes on 5\n"), 137, Left::All).is_ok());
-        assert!(
-            check(
-                &format!("goes on 5\n{killed}{lost} after MPI_Finalize; the other rank was ended\n"),
-                137,
-                Left::All
-            )
-            .is_ok()
-        );
         assert!(check("killed here\ngoes on 5\ngoes on 6\n", 0, Left::All).unwrap_err().contains("names {}"));
         assert!(check("goes on 5\ngoes on 6\n", 0, Left::All).is_err());
         assert!(check("goes on 7\ngoes on 5\ngoes on 6\n", 0, Left::All).is_ok());

@@ -408,7 +408,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn copy(&mut self, from: Segment, to: Segment) {
-        if !from.is_empty() && !to.is_empty() {
+        if !(from.is_empty() && to.is_empty()) {
             self.plan.steps.push(Step::Copy { from, to });
         }
     }

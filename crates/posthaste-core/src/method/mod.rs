@@ -538,14 +538,12 @@ impl Methods {
         self.all.fabric.as_ref().map_or(0, Fabric::changes)
     }
 
-    /// Changes elements of a peer by the network, or of this process; ends with [`Event::Over`], when that is done.
-    ///
-    /// # Errors
-    /// The operation, if the network does not lead there or does not do it.
-    pub fn change(&mut self, atomic: AtomicTransfer) -> Result<(), AtomicTransfer> {
+    /// Changes elements of a peer by the network, or of this process; ends with [`Event::Over`], when that is done. False where no
+    /// network leads there that does it.
+    pub fn change(&mut self, atomic: AtomicTransfer) -> bool {
         match (self.route(atomic.peer), &mut self.all.fabric) {
             (Route::Fabric | Route::Loopback, Some(fabric)) => fabric.change(atomic),
-            _ => Err(atomic),
+            _ => false,
         }
     }
 

@@ -271,7 +271,7 @@ impl OneSided {
             old,
             owner: Owner::OneSided(serial),
         });
-        if change.is_none_or(|change| methods.change(change).is_err()) {
+        if !change.is_some_and(|change| methods.change(change)) {
             let text =
                 format!("the network does not change {} of rank {} of the world", element.name, peer.0);
             return Err(Error::other(ErrorClass::Intern, text));

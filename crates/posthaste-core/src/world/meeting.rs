@@ -215,7 +215,7 @@ impl World {
                 let (way, limit) = way()?;
                 let context = self.allocate_between_jobs()?.words();
                 let party = Party { context, oversubscribed: comm.is_oversubscribed(), members };
-                self.talk(call, way, limit, &party).map(|(meeting, theirs)| {
+                self.talk(call, comm, way, limit, &party).map(|(meeting, theirs)| {
                     let context = if meeting.is_first { context } else { theirs.context };
                     (meeting, Party { context, ..theirs })
                 })
@@ -302,10 +302,19 @@ impl World {
         members.collect()
     }
 
-    /// Finds the other root and swaps lists with it.
+    /// Whether all members of a communicator are there, and it is not revoked.
+    fn check_members(vci: &Vci, comm: &Comm) -> Result<()> {
+        comm.check_revoked()?;
+        let losses = &vci.engine.losses;
+        losses.among(comm.group()).next().map_or(Ok(()), |lost| losses.check(lost))
+    }
+
+    /// Finds the other root and swaps lists with it. The other members of `comm` wait meanwhile: it comes to nothing when one of them is
+    /// lost, or revokes it.
     fn talk(
         &self,
         call: &'static str,
+        comm: &Comm,
         mut way: Way,
         limit: Option<Duration>,
         own: &Party,
@@ -317,7 +326,12 @@ impl World {
         })?;
         let until = limit.map(|limit| machine::now() + limit);
         let mut found: Option<Meeting> = None;
-        let step = |_: &mut Vci| {
+        let step = |vci: &mut Vci| {
+            if matches!(way, Way::Accept(_) | Way::Connect(..))
+                && let Err(why) = Self::check_members(vci, comm)
+            {
+                return Some(Err(why));
+            }
             if let Way::Children(_, asked) = way
                 && let Err(why) = self.check_spawned(asked)
             {
@@ -348,7 +362,8 @@ impl World {
                 Err(Error::other(ErrorClass::Port, text))
             })
         };
-        let theirs = self.waiting.until(0, call, |_| Awaited::OtherJob(place.clone()), step)?;
+        let vci = comm.context().vci();
+        let theirs = self.waiting.until(vci, call, |_| Awaited::OtherJob(place.clone()), step)?;
         own.check_disjoint(&theirs, "comm")?;
         let nobody = || Error::other(ErrorClass::Intern, "a list came over no connection");
         Ok((found.ok_or_else(nobody)?, theirs))

@@ -143,23 +143,20 @@ impl Fabric {
         Number::ALL.into_iter().filter(has).fold(0, |bits, number| bits | 1 << number as u64)
     }
 
-    /// Starts an operation on elements of a peer, or of this process itself.
-    ///
-    /// # Errors
-    /// The operation, if the network does not do it.
-    pub(in crate::method) fn change(&mut self, atomic: AtomicTransfer) -> Result<(), AtomicTransfer> {
-        let RemoteMemory::Address { address, key } = atomic.memory else { return Err(atomic) };
+    /// Starts an operation on elements of a peer, or of this process itself. False if the network does not do it.
+    pub(in crate::method) fn change(&mut self, atomic: AtomicTransfer) -> bool {
+        let RemoteMemory::Address { address, key } = atomic.memory else { return false };
         let kind = number_of(atomic.element.kind).filter(|_| self.changes() & bit_of(atomic.element) != 0);
-        let (Some(kind), Some(step)) = (kind, step_of(atomic.operation)) else { return Err(atomic) };
+        let (Some(kind), Some(step)) = (kind, step_of(atomic.operation)) else { return false };
         let peer = atomic.peer;
         if self.wanted(peer).is_none_or(|link| link.is_down()) {
-            return Ok(()); // ends with the bad news
+            return true; // ends with the bad news
         }
         let place = Place { address, key };
         let waiting = Waiting { number: self.atomics.next_number(), atomic, kind, step, place };
         self.atomics.waiting.entry(peer).or_default().push_back(waiting);
         self.start_changes(peer);
-        Ok(())
+        true
     }
 
     /// Starts whatever can be. Whether anything was.

@@ -104,17 +104,12 @@ impl World {
         };
         let count = specs.iter().map(|spec| spec.count).sum();
         // What the group could not meet is not started.
-        let started = self.check_living(comm).and_then(|()| self.start_at_port(call, specs));
+        let started =
+            Self::check_members(&self.vci_of(comm), comm).and_then(|()| self.start_at_port(call, specs));
         match started {
             Ok((place, codes)) => Asked { codes, place: Ok(place) },
             Err(why) => Asked { codes: vec![NOT_STARTED; count], place: Err(why) },
         }
-    }
-
-    fn check_living(&self, comm: &Comm) -> Result<()> {
-        comm.check_revoked()?;
-        let losses = &self.vci_of(comm).engine.losses;
-        losses.among(comm.group()).next().map_or(Ok(()), |lost| losses.check(lost))
     }
 
     fn start_at_port(&self, call: &'static str, mut specs: Vec<Spec>) -> Result<((String, u32), Vec<i32>)> {

@@ -97,7 +97,9 @@ impl Local {
                     });
                 }
                 Verdict::Fine => {}
-                Verdict::Now(cause @ Cause::Death { stage: Stage::Inside, .. }) if self.goes_on => {
+                Verdict::Now(cause @ Cause::Death { stage: Stage::Inside | Stage::Finalised, .. })
+                    if self.goes_on =>
+                {
                     self.report(Up::FailedLater(self.fault(cause)));
                 }
                 Verdict::Later(cause) => self.report(Up::FailedLater(self.fault(cause))),
