@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 
+use posthaste_os::fabric::Step;
 use posthaste_os::mem::Sink;
 
 use crate::buffer::{OwnedBuf, UserBuf};
@@ -12,7 +13,6 @@ use crate::error::Error;
 use crate::ids::{Peer, RequestId};
 use crate::method::pinned::Pin;
 use crate::method::{Load, Next, Routes};
-use crate::op::Predefined;
 use crate::trace::{Counter, Counts};
 use crate::wire::{BufferCursor, Emit, Envelope, Granted, Offer, Packet, RemoteMemory};
 
@@ -393,9 +393,9 @@ pub struct AtomicTransfer {
     pub memory: RemoteMemory,
     /// What they are.
     pub element: &'static Builtin,
-    /// What is done to them; `None`: one element is replaced if it is as expected.
-    pub operation: Option<Predefined>,
-    /// The operands, packed; what the element is expected to be, and the new one.
+    /// What is done to them.
+    pub step: Step,
+    /// The operands, packed; for a compare-and-swap what the element is expected to be, and the new one.
     pub operands: Segment,
     /// Their memory, if it is the library's.
     pub owned: Option<OwnedBuf>,

@@ -533,7 +533,7 @@ impl Methods {
     }
 
     /// The kinds of elements that the network changes by itself if it leads to all other members of a window: a set of bits, in
-    /// which [`change_bit`] finds them.
+    /// which `change_bit` finds them.
     pub fn changes(&self) -> u64 {
         self.all.fabric.as_ref().map_or(0, Fabric::changes)
     }

@@ -39,6 +39,8 @@ pub mod target;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use posthaste_os::fabric::Step;
+
 use crate::buffer::OwnedBuf;
 use crate::datatype::{Builtin, Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
@@ -261,11 +263,12 @@ impl OneSided {
         }
         let (peer, serial) = (to.peer, self.next_serial());
         let memory = to.memory.map(|memory| memory.behind(to.offset));
-        let change = memory.map(|memory| AtomicTransfer {
+        let step = step_of(Predefined::from_the_wire(number));
+        let change = memory.zip(step).map(|(memory, step)| AtomicTransfer {
             peer,
             memory,
             element,
-            operation: Predefined::from_the_wire(number),
+            step,
             operands,
             owned,
             old,
@@ -463,6 +466,26 @@ fn on_host(memory: &Segment) -> Result<()> {
     }
     let text = "one-sided communication with memory of a device, which has to be copied to the host first";
     Err(Error::other(ErrorClass::Buffer, text.to_owned()))
+}
+
+/// An operation as networks know it; `None` stands for compare-and-swap.
+fn step_of(operation: Option<Predefined>) -> Option<Step> {
+    Some(match operation {
+        None => Step::CompareSwap,
+        Some(Predefined::Sum) => Step::Sum,
+        Some(Predefined::Min) => Step::Min,
+        Some(Predefined::Max) => Step::Max,
+        Some(Predefined::Prod) => Step::Product,
+        Some(Predefined::Band) => Step::BitAnd,
+        Some(Predefined::Bor) => Step::BitOr,
+        Some(Predefined::Bxor) => Step::BitXor,
+        Some(Predefined::Land) => Step::And,
+        Some(Predefined::Lor) => Step::Or,
+        Some(Predefined::Lxor) => Step::Xor,
+        Some(Predefined::Replace) => Step::Write,
+        Some(Predefined::NoOp) => Step::Read,
+        Some(Predefined::Minloc | Predefined::Maxloc) => return None,
+    })
 }
 
 /// The operation's number, its operands as they travel, and their memory, if it is ours.

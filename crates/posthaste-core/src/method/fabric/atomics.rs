@@ -14,7 +14,6 @@ use super::{Fabric, RESERVE};
 use crate::datatype::{Builtin, Kind, Segment};
 use crate::ids::Peer;
 use crate::method::{AtomicTransfer, Done, Outcome, Owner};
-use crate::op::Predefined;
 use crate::wire::RemoteMemory;
 
 /// Parts of operations that are under way to one peer, at most.
@@ -117,25 +116,6 @@ pub(crate) fn bit_of(element: &Builtin) -> u64 {
     number_of(element.kind).map_or(0, |number| 1 << number as u64)
 }
 
-fn step_of(operation: Option<Predefined>) -> Option<Step> {
-    Some(match operation {
-        None => Step::CompareSwap,
-        Some(Predefined::Sum) => Step::Sum,
-        Some(Predefined::Min) => Step::Min,
-        Some(Predefined::Max) => Step::Max,
-        Some(Predefined::Prod) => Step::Product,
-        Some(Predefined::Band) => Step::BitAnd,
-        Some(Predefined::Bor) => Step::BitOr,
-        Some(Predefined::Bxor) => Step::BitXor,
-        Some(Predefined::Land) => Step::And,
-        Some(Predefined::Lor) => Step::Or,
-        Some(Predefined::Lxor) => Step::Xor,
-        Some(Predefined::Replace) => Step::Write,
-        Some(Predefined::NoOp) => Step::Read,
-        Some(Predefined::Minloc | Predefined::Maxloc) => return None,
-    })
-}
-
 impl Fabric {
     /// The kinds of elements that the network changes, a set of bits.
     pub(in crate::method) fn changes(&self) -> u64 {
@@ -147,7 +127,8 @@ impl Fabric {
     pub(in crate::method) fn change(&mut self, atomic: AtomicTransfer) -> bool {
         let RemoteMemory::Address { address, key } = atomic.memory else { return false };
         let kind = number_of(atomic.element.kind).filter(|_| self.changes() & bit_of(atomic.element) != 0);
-        let (Some(kind), Some(step)) = (kind, step_of(atomic.operation)) else { return false };
+        let Some(kind) = kind else { return false };
+        let step = atomic.step;
         let peer = atomic.peer;
         if self.wanted(peer).is_none_or(|link| link.is_down()) {
             return true; // ends with the bad news
