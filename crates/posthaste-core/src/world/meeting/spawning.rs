@@ -104,8 +104,8 @@ impl World {
         };
         let count = specs.iter().map(|spec| spec.count).sum();
         // What the group could not meet is not started.
-        let started =
-            Self::check_members(&self.vci_of(comm), comm).and_then(|()| self.start_at_port(call, specs));
+        let living = Self::check_members(&self.vci_of(comm), comm);
+        let started = living.and_then(|()| self.start_at_port(call, specs));
         match started {
             Ok((place, codes)) => Asked { codes, place: Ok(place) },
             Err(why) => Asked { codes: vec![NOT_STARTED; count], place: Err(why) },

@@ -492,7 +492,8 @@ impl World {
         let told = key.as_ref().map_or([0; 2], |key| [1, u64::from_le_bytes(key.to_bytes())]);
         let found = key.as_ref().map_or([None; 2], |key| self.found_at(comm, flavor, *key));
         let [near, far] = found.map(|memory| memory.map_or((0, 0, 0), RemoteMemory::numbers));
-        let changes = if found[1].is_some() { self.changes_by_network(comm) } else { 0 };
+        let is_shown = found[1].is_some() || members[comm.rank() as usize].size == 0;
+        let changes = if is_shown { self.changes_by_network(comm, flavor) } else { 0 };
         let told = [told[0], told[1], near.0.into(), near.1, near.2, far.0.into(), far.1, far.2, changes];
         let told = self.share_numbers(flavor, comm, told)?;
         key?;
@@ -529,8 +530,11 @@ impl World {
     }
 
     /// The kinds of elements that the network can change for all members, as far as this one knows: it leads to all others.
-    fn changes_by_network(&self, comm: &Comm) -> u64 {
+    fn changes_by_network(&self, comm: &Comm, flavor: Flavor) -> u64 {
         let vci = self.vci_of(comm);
+        if !vci.engine.config.window_transport || flavor == Flavor::Dynamic {
+            return 0;
+        }
         let me = comm.rank() as usize;
         let mut others = comm.group().peers().enumerate().filter(|(rank, _)| *rank != me);
         let leads = others.all(|(_, peer)| vci.methods.route(peer) == Route::Fabric);
