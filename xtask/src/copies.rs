@@ -138,7 +138,7 @@ fn take_pipelines(measured: &mut Measured, output: &str) {
     }
 }
 
-/// Whether the lines `counter NAME SUM` of the launcher have messages of this name.
+/// Whether the lines `counter NAME SUM` of the launcher count anything under this name.
 pub(crate) fn counted(output: &str, counter: &str) -> bool {
     let sum = |line: &str| line.strip_prefix("counter ")?.strip_prefix(counter)?.trim().parse::<u64>().ok();
     output.lines().find_map(sum).is_some_and(|sum| sum > 0)

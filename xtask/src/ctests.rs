@@ -25,7 +25,7 @@ use std::{
 };
 
 use crate::{
-    device,
+    copies, device,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project, files, stem},
@@ -307,7 +307,7 @@ fn by_provider(project: &Project, mpi: &Mpi) -> Fallible {
     for (over, expected) in [(Over::Atomics, true), (Over::Fabric, false)] {
         let job = over.method(project, mpi.mpiexec(2, false).arg("-counters").arg(&program));
         let said = job.succeed()?.all();
-        if said.contains("onesided.changes") != expected {
+        if copies::counted(&said, "onesided.changes") != expected {
             return Err(format!(
                 "over {}, a counter onesided.changes: {expected} was expected\n{said}",
                 over.name()
