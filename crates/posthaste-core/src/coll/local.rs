@@ -7,7 +7,7 @@ use crate::datatype::{Datatype, Segment};
 use crate::error::Result;
 use crate::op::Op;
 
-/// Moves bytes from one segment to another of at least its length. No message is sent; the team may be any.
+/// Moves bytes from one segment to another of its length. No message is sent; the team may be any.
 pub fn copy_locally(team: &Team, from: Segment, to: Segment) -> Schedule {
     let mut draft = Draft::with_tag(team, "a copy", 1, 0);
     draft.copy(from, to);

@@ -309,7 +309,7 @@ impl Running {
 
     /// Takes a schedule, which from now on goes on with progress; it may be over when this returns.
     fn set_out(&mut self, engine: &mut Engine, methods: &mut Methods, mut active: Active) {
-        active.place.is_alone = self.has_alone(engine, &active.plan, None);
+        active.place.is_now(self.has_alone(engine, &active.plan, None));
         if active.place.go(&active.plan, engine, methods, Receives::Posted) {
             self.end(engine, methods, active);
         } else {
@@ -444,7 +444,7 @@ fn advance_all(engine: &mut Engine, methods: &mut Methods, running: &mut Running
     while at < running.active.len() {
         let is_alone = running.has_alone(engine, &running.active[at].plan, Some(at));
         let Active { plan, place, .. } = &mut running.active[at];
-        place.is_alone = is_alone;
+        place.is_now(is_alone);
         let before = (place.next, place.settled);
         if place.go(plan, engine, methods, Receives::Posted) {
             let active = running.active.remove(at);
@@ -489,7 +489,7 @@ impl Walk {
         match &mut self.way {
             Way::Straight(_) => false,
             Way::Bent(place) => {
-                place.is_alone = running.has_alone(engine, &self.plan, None);
+                place.is_now(running.has_alone(engine, &self.plan, None));
                 place.go(&self.plan, engine, methods, Receives::LookedFor)
             }
         }
@@ -514,6 +514,14 @@ impl Walk {
 }
 
 impl Place {
+    /// Whether it is alone from now on. Who has become so looks again at what came before.
+    fn is_now(&mut self, alone: bool) {
+        if alone && !self.is_alone {
+            self.arrivals = 0;
+        }
+        self.is_alone = alone;
+    }
+
     /// Goes as far as possible; its messages may go beyond the limit of requests, because the peers count on them. Returns true at the
     /// end.
     #[inline(never)]

@@ -40,7 +40,13 @@ pub(super) fn older(engine: &mut Engine, plan: &Plan, new: u64) -> Vec<Pattern> 
             && !Label::gives_up(early.tag)
             && Label::lacks(early.tag).is_none()
     };
-    engine.matching.early(plan.context, plan.tag, new).into_iter().filter(is_older).collect()
+    let mut early = engine.matching.early(plan.context, plan.tag, new);
+    for empty in engine.matching.empty_before(plan.context, plan.tag) {
+        if !early.contains(&empty) {
+            early.push(empty);
+        }
+    }
+    early.into_iter().filter(is_older).collect()
 }
 
 /// Messages of the operation of this plan, or of earlier ones, which are over.

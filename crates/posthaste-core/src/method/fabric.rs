@@ -35,7 +35,7 @@ use crate::method::pinned::{Lease, Pin, Pinned};
 use crate::method::rarely::Rarely;
 use crate::method::windows::Windows;
 use crate::method::{
-    Access, Caps, Done, Event, GrantedSend, Load, OpenReceive, Owner, Transfer, packing, report,
+    Access, Caps, Done, Event, GrantedSend, Load, OpenReceive, Outcome, Owner, Transfer, packing, report,
 };
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
@@ -212,7 +212,9 @@ impl Fabric {
             let link = match self.reach(peer) {
                 Ok(link) => link,
                 Err(why) => {
-                    self.lost.push_back((peer, why));
+                    if peer != self.setup.me {
+                        self.lost.push_back((peer, why));
+                    }
                     Link::down(self.setup.format)
                 }
             };
@@ -405,8 +407,9 @@ impl Fabric {
             return;
         }
         self.shut(peer);
-        if self.is_leaving {
-            return; // so is the peer
+        // So is the peer; and a process is not lost to itself, though the network may not lead back to it.
+        if self.is_leaving || peer == self.setup.me {
+            return;
         }
         self.report(peer, why);
     }
@@ -432,7 +435,11 @@ impl Fabric {
             self.pinned.revoke(lease);
         }
         self.transfers.lose(peer);
-        self.atomics.lose(peer);
+        let ended = self.atomics.lose(peer);
+        if peer == self.setup.me {
+            let over = |owner| Done::Over(owner, Outcome::Unreadable);
+            self.done.extend(ended.into_iter().map(over));
+        }
     }
 
     /// The endpoint is broken, and with it every link.

@@ -534,8 +534,8 @@ impl Methods {
 
     /// The kinds of elements that the network changes by itself if it leads to all other members of a window: a set of bits, in
     /// which `change_bit` finds them.
-    pub fn changes(&self) -> u64 {
-        self.all.fabric.as_ref().map_or(0, Fabric::changes)
+    pub fn changes(&mut self) -> u64 {
+        self.all.fabric.as_mut().map_or(0, Fabric::changes)
     }
 
     /// Changes elements of a peer by the network, or of this process; ends with [`Event::Over`], when that is done. False where no

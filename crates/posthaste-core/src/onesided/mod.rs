@@ -211,19 +211,7 @@ impl OneSided {
         old: Option<Segment>,
         token: Token,
     ) -> Result<()> {
-        self.check(to.peer)?;
-        if methods.is_heterogeneous(to.peer) {
-            let text =
-                format!("atomic operations on rank {} of the world, whose data looks different", to.peer.0);
-            return Err(Error::other(ErrorClass::UnsupportedOperation, text));
-        }
-        old.iter().try_for_each(on_host)?;
-        let (operation, operands, owner) = operands(element, what)?;
-        let fetched = if operation == COMPARE_AND_SWAP { element.size } else { operands.remaining() };
-        if let Some(old) = old.as_ref().filter(|old| old.remaining() != fetched) {
-            let got = format_args!("{} bytes", old.remaining());
-            return Err(Error::invalid(ErrorClass::Count, "result", got, format_args!("{fetched}")));
-        }
+        let (operation, operands, owner) = self.prepare(methods, to.peer, element, what, old.as_ref())?;
         if operands.remaining() == 0 {
             self.end(token, Ok(()));
             return Ok(());
@@ -254,9 +242,7 @@ impl OneSided {
         old: Option<Segment>,
         token: Token,
     ) -> Result<()> {
-        self.check(to.peer)?;
-        old.iter().try_for_each(on_host)?;
-        let (number, operands, owned) = operands(element, what)?;
+        let (number, operands, owned) = self.prepare(methods, to.peer, element, what, old.as_ref())?;
         if operands.remaining() == 0 {
             self.end(token, Ok(()));
             return Ok(());
@@ -282,6 +268,31 @@ impl OneSided {
         self.asked.insert(serial, Asked::new(peer, token, Wanted::Changed));
         self.traffic.get_or_make(peer, Traffic::default).transfers += 1;
         Ok(())
+    }
+
+    /// The number of an atomic operation, its operands as they travel, and their memory, if it is ours.
+    fn prepare(
+        &self,
+        methods: &mut Methods,
+        peer: Peer,
+        element: &'static Builtin,
+        what: Atomic,
+        old: Option<&Segment>,
+    ) -> Result<(u32, Segment, Option<OwnedBuf>)> {
+        self.check(peer)?;
+        if methods.is_heterogeneous(peer) {
+            let text =
+                format!("atomic operations on rank {} of the world, whose data looks different", peer.0);
+            return Err(Error::other(ErrorClass::UnsupportedOperation, text));
+        }
+        old.into_iter().try_for_each(on_host)?;
+        let (operation, operands, owner) = operands(element, what)?;
+        let fetched = if operation == COMPARE_AND_SWAP { element.size } else { operands.remaining() };
+        if let Some(old) = old.filter(|old| old.remaining() != fetched) {
+            let got = format_args!("{} bytes", old.remaining());
+            return Err(Error::invalid(ErrorClass::Count, "result", got, format_args!("{fetched}")));
+        }
+        Ok((operation, operands, owner))
     }
 
     /// Asks a peer whether all that was started towards it before has been done. What it has refused of this memory is the

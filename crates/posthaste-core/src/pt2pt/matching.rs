@@ -479,6 +479,14 @@ impl Matching {
         some.into_iter().filter(|early| self.unexpected_entry(early).is_some()).collect()
     }
 
+    /// Those of them without data that are of operations before that with this tag.
+    pub fn empty_before(&mut self, context: ContextId, tag: i32) -> Vec<Pattern> {
+        let before = (context.0, i32::MIN)..operation(context, tag);
+        let some = self.early_empty.range(before).flat_map(|(_, early)| early.iter().copied());
+        let some: Vec<Pattern> = some.collect();
+        some.into_iter().filter(|early| self.unexpected_entry(early).is_some()).collect()
+    }
+
     /// All such messages that are wanted, of all contexts.
     pub fn all_early(&mut self, wanted: impl Fn(&Pattern) -> bool) -> Vec<Pattern> {
         let all = self.early.iter().chain(self.early_empty.values().flatten());

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::op::Op;
 
 impl World {
-    /// Moves bytes from one segment to another of at least its length, wherever both lie.
+    /// Moves bytes from one segment to another of its length, wherever both lie.
     ///
     /// # Errors
     /// What a device says; a full table of requests.

@@ -16,6 +16,7 @@ use crate::spawn::run::{Below, Token};
 use crate::spawn::talk::{Common, Fault, Gone, Order, Report};
 use crate::spawn::verdict::{Cause, Death, Stage};
 use crate::spawning::{self, Spawning};
+use nix::libc::{SIGCONT, SIGTSTP, SIGUSR1};
 use nix::sys::epoll::Epoll;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -315,10 +316,8 @@ impl<'a> Jobs<'a> {
             }
             // Its hosts are given up while it is being ended: that is nobody else's end.
             Report::Down { ranks, .. } if self.entries[job].failed => {
-                for rank in ranks {
-                    self.note_end(job, rank);
-                }
-                return;
+                ranks.iter().for_each(|rank| _ = self.note_end(job, *rank));
+                Report::Unseen(ranks.into_iter().map(|rank| first + rank).collect())
             }
             Report::Down { ranks, fault } => {
                 // Of those that had ended before, the others have heard, or need not hear.
@@ -399,7 +398,9 @@ impl<'a> Jobs<'a> {
     fn settle_failed(&mut self) {
         while let Some((number, fault)) = self.failed.pop_front() {
             let job = self.entries.iter().position(|entry| entry.number == number);
-            let fate = job.map_or(Fate::Family, |job| self.end_connected(job));
+            // Signals of the user are for all.
+            let is_for_all = self.ending || matches!(fault.cause, Cause::User { .. });
+            let fate = job.filter(|_| !is_for_all).map_or(Fate::Family, |job| self.end_connected(job));
             self.queued.push_back(match fate {
                 Fate::Family => Report::Failed(fault),
                 Fate::Connected(group) => Report::FailedAlone { group, fault },
@@ -502,7 +503,9 @@ impl Below for Jobs<'_> {
             Order::Read { stream, on } => self.paused[stream as usize] = !on,
             Order::Close(stream) => self.closed[stream as usize] = true,
             Order::End(_) => self.ending = true,
-            Order::Signal(_) => self.signalled = Some(Instant::now()),
+            Order::Signal(signal) if ![SIGUSR1, SIGTSTP, SIGCONT].contains(&signal) => {
+                self.signalled = Some(Instant::now());
+            }
             _ => {}
         }
         for job in 0..self.entries.len() {

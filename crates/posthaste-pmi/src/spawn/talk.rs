@@ -106,6 +106,8 @@ pub(crate) enum Report {
     FailedLater(Fault),
     /// A job fails, and with it those that are connected with it, a group; others go on.
     FailedAlone { group: usize, fault: Fault },
+    /// Ranks are out of reach whose job is being ended while others go on.
+    Unseen(Vec<u32>),
     /// Ranks are out of reach, or were never started.
     Down { ranks: Vec<u32>, fault: Fault },
     /// The ranks that get it have taken the last piece of input; there may be more.

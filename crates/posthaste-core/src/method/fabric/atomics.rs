@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use posthaste_os::fabric::{Atomic, Endpoint, NotStarted, Number, Place, Slot, Step};
 
-use super::{Fabric, RESERVE};
+use super::{Fabric, Frame, RESERVE};
 use crate::datatype::{Builtin, Kind, Segment};
 use crate::ids::Peer;
 use crate::method::{AtomicTransfer, Done, Outcome, Owner};
@@ -41,12 +41,24 @@ struct Part {
     old: Option<Segment>,
 }
 
-/// An operation of which some elements are under way.
+/// An operation that has begun.
 #[derive(Debug)]
 struct Begun {
+    /// Parts that are under way.
     parts: usize,
-    /// Known when all its elements have begun.
+    /// Known when nothing more of it begins.
     owner: Option<Owner>,
+    failed: bool,
+}
+
+/// Whether elements have begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Started {
+    Yes,
+    /// They may later.
+    NotNow,
+    /// They never will.
+    Failed,
 }
 
 /// All of them.
@@ -72,12 +84,17 @@ impl Atomics {
         self.waiting.is_empty() && self.parts.is_empty()
     }
 
-    /// Forgets what was to be done at a peer. What is under way ends in a buffer.
-    pub(super) fn lose(&mut self, peer: Peer) {
-        self.waiting.remove(&peer);
-        for (_, Part { operation, .. }) in self.parts.extract_if(|_, part| part.peer == peer) {
-            self.begun.remove(&operation);
+    /// Forgets what was to be done at a peer: whose operations that were. What is under way ends in a buffer.
+    pub(super) fn lose(&mut self, peer: Peer) -> Vec<Owner> {
+        let mut owners = Vec::new();
+        for Waiting { number, atomic, .. } in self.waiting.remove(&peer).into_iter().flatten() {
+            self.begun.remove(&number);
+            owners.push(atomic.owner);
         }
+        for (_, Part { operation, .. }) in self.parts.extract_if(|_, part| part.peer == peer) {
+            owners.extend(self.begun.remove(&operation).and_then(|begun| begun.owner));
+        }
+        owners
     }
 
     fn next_number(&mut self) -> u64 {
@@ -117,8 +134,17 @@ pub(crate) fn bit_of(element: &Builtin) -> u64 {
 }
 
 impl Fabric {
-    /// The kinds of elements that the network changes, a set of bits.
-    pub(in crate::method) fn changes(&self) -> u64 {
+    /// The kinds of elements that the network changes, a set of bits; none where it does not lead back to this process.
+    pub(in crate::method) fn changes(&mut self) -> u64 {
+        let me = self.setup.me;
+        if self.atomics.limits == [0; Number::ALL.len()] || self.wanted(me).is_none_or(|link| link.is_down())
+        {
+            return 0;
+        }
+        self.changed_here()
+    }
+
+    fn changed_here(&self) -> u64 {
         let has = |number: &Number| self.atomics.limits[*number as usize] > 0;
         Number::ALL.into_iter().filter(has).fold(0, |bits, number| bits | 1 << number as u64)
     }
@@ -126,12 +152,13 @@ impl Fabric {
     /// Starts an operation on elements of a peer, or of this process itself. False if the network does not do it.
     pub(in crate::method) fn change(&mut self, atomic: AtomicTransfer) -> bool {
         let RemoteMemory::Address { address, key } = atomic.memory else { return false };
-        let kind = number_of(atomic.element.kind).filter(|_| self.changes() & bit_of(atomic.element) != 0);
+        let kind =
+            number_of(atomic.element.kind).filter(|_| self.changed_here() & bit_of(atomic.element) != 0);
         let Some(kind) = kind else { return false };
         let step = atomic.step;
         let peer = atomic.peer;
         if self.wanted(peer).is_none_or(|link| link.is_down()) {
-            return true; // ends with the bad news
+            return peer != self.setup.me; // ends with the bad news
         }
         let place = Place { address, key };
         let waiting = Waiting { number: self.atomics.next_number(), atomic, kind, step, place };
@@ -150,37 +177,59 @@ impl Fabric {
     fn start_changes(&mut self, peer: Peer) -> bool {
         let mut busy = false;
         while let Some(mut queue) = self.atomics.waiting.remove(&peer) {
-            let started = queue.front_mut().is_some_and(|next| self.start_part(peer, next));
-            busy |= started;
-            if started
-                && let Some(next) = queue.pop_front_if(|next| next.atomic.operands.remaining() == 0)
-                && let Some(begun) = self.atomics.begun.get_mut(&next.number)
-            {
-                begun.owner = Some(next.atomic.owner);
+            let started = queue.front_mut().map_or(Started::NotNow, |next| self.start_part(peer, next));
+            busy |= started != Started::NotNow;
+            let ends = |next: &mut Waiting| {
+                started == Started::Failed
+                    || (started == Started::Yes && next.atomic.operands.remaining() == 0)
+            };
+            if let Some(next) = queue.pop_front_if(ends) {
+                self.begun_all(next.number, next.atomic.owner, started == Started::Failed);
             }
             if !queue.is_empty() && self.stands(peer) {
                 self.atomics.waiting.insert(peer, queue);
             }
-            if !started {
+            if started == Started::NotNow {
                 break;
             }
         }
         busy
     }
 
+    /// Nothing more of an operation begins.
+    fn begun_all(&mut self, number: u64, owner: Owner, failed: bool) {
+        let new = Begun { parts: 0, owner: None, failed: false };
+        let begun = self.atomics.begun.entry(number).or_insert(new);
+        begun.owner = Some(owner);
+        begun.failed |= failed;
+        self.end_if_over(number);
+    }
+
+    /// Ends an operation of which nothing is under way and nothing more begins.
+    fn end_if_over(&mut self, number: u64) {
+        let Some(Begun { parts: 0, owner: Some(owner), failed }) = self.atomics.begun.get(&number) else {
+            return;
+        };
+        let outcome = if *failed { Outcome::Unreadable } else { Outcome::Done };
+        self.done.push_back(Done::Over(*owner, outcome));
+        self.atomics.begun.remove(&number);
+    }
+
     /// Starts the next elements of an operation, if that may be now.
-    fn start_part(&mut self, peer: Peer, next: &mut Waiting) -> bool {
+    fn start_part(&mut self, peer: Peer, next: &mut Waiting) -> Started {
         let Waiting { number, kind, step, place, .. } = *next;
         let size = kind.size();
         let most = if step == Step::CompareSwap { 1 } else { self.atomics.limits[kind as usize] };
         let count = most.min(next.atomic.operands.remaining() as usize / size);
         let addresses = place.address..place.address.wrapping_add((count * size) as u64);
         let remote = self.links.get(peer).and_then(super::Link::remote);
-        let Some(remote) = remote.filter(|_| self.atomics.admits(peer, &addresses)) else { return false };
+        let Some(remote) = remote.filter(|_| self.atomics.admits(peer, &addresses)) else {
+            return Started::NotNow;
+        };
         if self.endpoint.free() <= RESERVE {
-            return false;
+            return Started::NotNow;
         }
-        let Some(slot) = self.endpoint.claim() else { return false };
+        let Some(slot) = self.endpoint.claim() else { return Started::NotNow };
         let mut operands = next.atomic.operands.clone();
         let room = self.endpoint.atomic_room();
         let (first, second) = self.endpoint.sink(&slot).split_at(room);
@@ -193,12 +242,11 @@ impl Fabric {
             Ok(()) => {}
             Err(NotStarted::Full(slot)) => {
                 self.endpoint.unclaim(slot);
-                return false;
+                return Started::NotNow;
             }
-            Err(NotStarted::Failed(slot, why)) => {
+            Err(NotStarted::Failed(slot, _)) => {
                 self.endpoint.unclaim(slot);
-                self.lose(peer, &why.to_string());
-                return false;
+                return Started::Failed;
             }
         }
         let old = next.atomic.old.clone();
@@ -208,30 +256,38 @@ impl Fabric {
         next.atomic.operands = operands;
         next.place.address = addresses.end;
         self.atomics.parts.insert(token, Part { peer, operation: number, addresses, old });
-        self.atomics.begun.entry(number).or_insert(Begun { parts: 0, owner: None }).parts += 1;
-        true
+        self.atomics.begun.entry(number).or_insert(Begun { parts: 0, owner: None, failed: false }).parts += 1;
+        Started::Yes
     }
 
-    /// Elements have been changed, or the peer cannot be reached.
+    /// Elements have been changed, or the network has refused to.
     pub(super) fn changed(&mut self, token: u64, ended: io::Result<Slot>) {
         let part = self.atomics.parts.remove(&token);
-        let slot = match (ended, &part) {
-            (Ok(slot), _) => slot,
-            (Err(why), Some(part)) => return self.lose(part.peer, &why.to_string()),
-            (Err(_), None) => return,
-        };
-        let Some(Part { peer, operation, addresses, old }) = part else { return self.endpoint.unclaim(slot) };
-        if let Some(mut old) = old {
-            old.unpack(self.endpoint.fetched(&slot, (addresses.end - addresses.start) as usize));
+        let fetched = ended.is_ok();
+        if let Ok(slot) = ended {
+            if let Some(Part { addresses, old: Some(old), .. }) = &part {
+                let bytes = (addresses.end - addresses.start) as usize;
+                old.clone().unpack(self.endpoint.fetched(&slot, bytes));
+            }
+            self.endpoint.unclaim(slot);
         }
-        self.endpoint.unclaim(slot);
+        let Some(Part { peer, operation, .. }) = part else { return };
         if let Some(begun) = self.atomics.begun.get_mut(&operation) {
             begun.parts -= 1;
-            if let (0, Some(owner)) = (begun.parts, begun.owner) {
-                self.atomics.begun.remove(&operation);
-                self.done.push_back(Done::Over(owner, Outcome::Done));
+            begun.failed |= !fetched;
+        }
+        if !fetched {
+            // The rest of it is not begun. Whether the peer lives shows by a packet.
+            let waiting = self.atomics.waiting.get_mut(&peer);
+            let rest = waiting.and_then(|waiting| waiting.pop_front_if(|next| next.number == operation));
+            if let Some(rest) = rest {
+                self.begun_all(operation, rest.atomic.owner, true);
+            }
+            if peer != self.setup.me {
+                self.transfers.send_control(peer, Frame::Ask);
             }
         }
+        self.end_if_over(operation);
         self.start_changes(peer);
     }
 }

@@ -531,7 +531,7 @@ impl World {
 
     /// The kinds of elements that the network can change for all members, as far as this one knows: it leads to all others.
     fn changes_by_network(&self, comm: &Comm, flavor: Flavor) -> u64 {
-        let vci = self.vci_of(comm);
+        let mut vci = self.vci_of(comm);
         if !vci.engine.config.window_transport || flavor == Flavor::Dynamic {
             return 0;
         }

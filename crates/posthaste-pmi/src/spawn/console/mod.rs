@@ -1,7 +1,7 @@
 //! The user's side of a job: our standard streams, the signals sent to us, what went wrong first, and the last word.
 //!
 //! Its parts are `signals`, `streams` and `askers`. What must stay true: the first cause decides the exit code and is
-//! the only one reported; a slow reader of our output never keeps us from noticing anything. It does not know where the
+//! the only one reported, but of jobs that others are not connected with each has its own; a slow reader of our output never keeps us from noticing anything. It does not know where the
 //! ranks are.
 
 mod askers;
@@ -233,8 +233,11 @@ impl<'a> Console<'a> {
 
     /// A group of jobs is over because of this, and others go on.
     fn fail_alone(&mut self, group: usize, fault: Fault) {
+        if self.cause.is_some() {
+            return; // all are being ended
+        }
         let at = Instant::now();
-        let is_first = self.cause.is_none() && self.later.is_empty() && self.alone.is_empty();
+        let is_first = self.later.is_empty() && self.alone.is_empty();
         match self.alone.iter_mut().find(|alone| alone.group == group) {
             None => self.alone.push(Alone { group, fault, at, is_first, said: false }),
             Some(alone) if !alone.said && replaces(&fault, &alone.fault, at.duration_since(alone.at)) => {
@@ -253,10 +256,7 @@ impl<'a> Console<'a> {
             alone.said = true;
             lines.push(sentence(&alone.fault, 0));
         }
-        for line in lines {
-            self.hooks.failing(&line);
-            self.say(&format!("{line}\n"));
-        }
+        lines.iter().for_each(|line| self.say(&format!("{line}\n")));
     }
 
     /// As [`Console::fail`], for what we notice ourselves.
@@ -379,6 +379,7 @@ impl Above for Console<'_> {
             Report::Failed(fault) => self.fail(fault),
             Report::FailedLater(fault) => self.note_later(fault),
             Report::FailedAlone { group, fault } => self.fail_alone(group, fault),
+            Report::Unseen(ranks) => ranks.into_iter().for_each(|rank| _ = self.note_end(rank)),
             Report::Down { ranks, fault } => {
                 let had_begun = ranks.iter().all(|rank| self.begun.contains_key(rank));
                 for rank in ranks {
