@@ -10,6 +10,7 @@ use super::Place;
 use super::plan::{Planned, plan};
 use crate::hosts::Tree;
 use crate::line::Emit;
+use crate::spawn::console::WINDOW;
 use crate::spawn::ending::How;
 use crate::spawn::output::Stream;
 use crate::spawn::run::{Below, Token};
@@ -21,7 +22,7 @@ use nix::sys::epoll::Epoll;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What runs a job.
 enum Side {
@@ -57,9 +58,6 @@ enum State {
     Stillborn,
     Over,
 }
-
-/// So long after a signal of the user what fails fails by it: as on the console.
-const SIGNALLED: Duration = Duration::from_secs(10);
 
 /// What ends with a job that fails.
 enum Fate {
@@ -386,7 +384,7 @@ impl<'a> Jobs<'a> {
         if others.is_empty() {
             return Fate::Family;
         }
-        let by_user = self.signalled.is_some_and(|at| at.elapsed() < SIGNALLED);
+        let by_user = self.signalled.is_some_and(|at| at.elapsed() < WINDOW);
         for job in connected {
             self.entries[job].failed = true;
             self.order_job(job, Order::End(if by_user { How::User } else { How::Failure }));

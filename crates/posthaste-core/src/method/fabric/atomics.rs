@@ -25,7 +25,6 @@ struct Waiting {
     number: u64,
     atomic: AtomicTransfer,
     kind: Number,
-    step: Step,
     /// Where the next element lies, and the key to that.
     place: Place,
 }
@@ -42,7 +41,7 @@ struct Part {
 }
 
 /// An operation that has begun.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Begun {
     /// Parts that are under way.
     parts: usize,
@@ -141,10 +140,6 @@ impl Fabric {
         {
             return 0;
         }
-        self.changed_here()
-    }
-
-    fn changed_here(&self) -> u64 {
         let has = |number: &Number| self.atomics.limits[*number as usize] > 0;
         Number::ALL.into_iter().filter(has).fold(0, |bits, number| bits | 1 << number as u64)
     }
@@ -152,16 +147,14 @@ impl Fabric {
     /// Starts an operation on elements of a peer, or of this process itself. False if the network does not do it.
     pub(in crate::method) fn change(&mut self, atomic: AtomicTransfer) -> bool {
         let RemoteMemory::Address { address, key } = atomic.memory else { return false };
-        let kind =
-            number_of(atomic.element.kind).filter(|_| self.changed_here() & bit_of(atomic.element) != 0);
+        let kind = number_of(atomic.element.kind).filter(|kind| self.atomics.limits[*kind as usize] > 0);
         let Some(kind) = kind else { return false };
-        let step = atomic.step;
         let peer = atomic.peer;
         if self.wanted(peer).is_none_or(|link| link.is_down()) {
             return peer != self.setup.me; // ends with the bad news
         }
         let place = Place { address, key };
-        let waiting = Waiting { number: self.atomics.next_number(), atomic, kind, step, place };
+        let waiting = Waiting { number: self.atomics.next_number(), atomic, kind, place };
         self.atomics.waiting.entry(peer).or_default().push_back(waiting);
         self.start_changes(peer);
         true
@@ -198,8 +191,7 @@ impl Fabric {
 
     /// Nothing more of an operation begins.
     fn begun_all(&mut self, number: u64, owner: Owner, failed: bool) {
-        let new = Begun { parts: 0, owner: None, failed: false };
-        let begun = self.atomics.begun.entry(number).or_insert(new);
+        let begun = self.atomics.begun.entry(number).or_default();
         begun.owner = Some(owner);
         begun.failed |= failed;
         self.end_if_over(number);
@@ -217,7 +209,8 @@ impl Fabric {
 
     /// Starts the next elements of an operation, if that may be now.
     fn start_part(&mut self, peer: Peer, next: &mut Waiting) -> Started {
-        let Waiting { number, kind, step, place, .. } = *next;
+        let Waiting { number, kind, place, .. } = *next;
+        let step = next.atomic.step;
         let size = kind.size();
         let most = if step == Step::CompareSwap { 1 } else { self.atomics.limits[kind as usize] };
         let count = most.min(next.atomic.operands.remaining() as usize / size);
@@ -256,7 +249,7 @@ impl Fabric {
         next.atomic.operands = operands;
         next.place.address = addresses.end;
         self.atomics.parts.insert(token, Part { peer, operation: number, addresses, old });
-        self.atomics.begun.entry(number).or_insert(Begun { parts: 0, owner: None, failed: false }).parts += 1;
+        self.atomics.begun.entry(number).or_default().parts += 1;
         Started::Yes
     }
 

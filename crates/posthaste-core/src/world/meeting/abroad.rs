@@ -263,25 +263,23 @@ impl World {
 impl Known {
     /// Whether no communicator has members of other jobs.
     fn is_alone(&self) -> bool {
-        let has_foreign = |comm: &Arc<Comm>| {
-            let remote = comm.remote().into_iter().flat_map(|group| group.peers());
-            comm.group().peers().chain(remote).any(|peer| self.names.contains_key(&peer))
-        };
-        !self.comms.iter().filter_map(Weak::upgrade).any(|comm| !comm.is_left() && has_foreign(&comm))
+        let has_foreign = |comm: Arc<Comm>| !comm.is_left() && !self.abroad(&comm).is_empty();
+        !self.comms.iter().filter_map(Weak::upgrade).any(has_foreign)
+    }
+
+    /// The members of a communicator that are processes of other jobs.
+    fn abroad(&self, comm: &Comm) -> HashSet<Peer> {
+        let remote = comm.remote().into_iter().flat_map(|group| group.peers());
+        comm.group().peers().chain(remote).filter(|peer| self.names.contains_key(peer)).collect()
     }
 
     /// This process is not in `comm` any more, whoever still has it: the processes of other jobs that are in it and in no other
     /// one.
     fn leave(&mut self, comm: &Comm) -> Vec<Peer> {
-        let Self { names, comms, .. } = self;
-        let abroad = |comm: &Comm| -> HashSet<Peer> {
-            let remote = comm.remote().into_iter().flat_map(|group| group.peers());
-            comm.group().peers().chain(remote).filter(|peer| names.contains_key(peer)).collect()
-        };
-        let mut peers = abroad(comm);
-        comms.retain(|other| !std::ptr::eq(other.as_ptr(), comm));
-        for other in comms.iter().filter_map(Weak::upgrade).filter(|other| !other.is_left()) {
-            let theirs = abroad(&other);
+        let mut peers = self.abroad(comm);
+        self.comms.retain(|other| !std::ptr::eq(other.as_ptr(), comm));
+        for other in self.comms.iter().filter_map(Weak::upgrade).filter(|other| !other.is_left()) {
+            let theirs = self.abroad(&other);
             peers.retain(|peer| !theirs.contains(peer));
         }
         peers.into_iter().collect()

@@ -9,6 +9,7 @@ mod signals;
 mod streams;
 
 pub use askers::ask;
+pub(crate) use signals::WINDOW;
 
 use super::ending::How;
 use super::input::Source;
@@ -225,7 +226,7 @@ impl<'a> Console<'a> {
             _ => 0,
         };
         let others = if alone { 0 } else { self.running - itself };
-        let user = self.passed_on.is_some_and(|(_, at)| now.duration_since(at) < signals::WINDOW);
+        let user = self.passed_on.is_some_and(|(_, at)| now.duration_since(at) < WINDOW);
         self.orders.push_back(Order::End(if user { How::User } else { How::Failure }));
         self.hooks.failing(&sentence(&fault, others));
         self.cause = Some(Reported { fault, others, at: now });

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// A second interrupt kills, but not when it comes with the first (a shell and a terminal both sending it).
 const SECOND_INTERRUPT: Duration = Duration::from_millis(50);
 /// How long after a signal of the user failures count as its consequence.
-pub(super) const WINDOW: Duration = Duration::from_secs(10);
+pub(crate) const WINDOW: Duration = Duration::from_secs(10);
 
 /// How long ranks may go on after they were asked to end (SIGTERM): who asks so does not ask twice.
 const GRACE: Duration = Duration::from_secs(30);
