@@ -2,7 +2,8 @@
 // timeout: 300
 /* Messages of more than 2^31 elements, whole and in pieces, between two ranks and to oneself. The buffers are address
  * space over which a file of about four megabytes is mapped again and again, so they take hardly any memory; its length
- * divides no power of two, so bytes at a wrong place are wrong bytes. No page follows the end of a buffer.
+ * divides no power of two, so bytes at a wrong place are wrong bytes. A byte of the file is written many times, always
+ * the same one, for parts of a message that go over several links come in any order. No page follows the end of a buffer.
  * MPI-5.0 sections 2.5.8, 3.2. */
 #define _GNU_SOURCE
 #include "check.h"
@@ -14,24 +15,24 @@ enum { PAGE = 4096, TILE = 1039 * PAGE }; /* longer than what is copied at once:
 
 static const MPI_Count length = (1LL << 31) + 12345;
 
-/* Address space for `bytes` bytes that end with a page; the first one is the first of the file. */
+/* Address space for `bytes` bytes that end with a page, over which a file of `TILE` bytes, or `tile`, is repeated. */
 struct buffer {
     unsigned char *first, *tile;
     void *base;
     size_t mapped;
 };
 
-static struct buffer tiled(MPI_Count bytes)
+static struct buffer tiled_by(MPI_Count bytes, size_t tile)
 {
     struct buffer buffer;
     int file = memfd_create("tile", 0);
-    if (file < 0 || ftruncate(file, TILE)) FAIL("no file for the buffer");
+    if (file < 0 || ftruncate(file, (off_t)tile)) FAIL("no file for the buffer");
     size_t whole = ((size_t)bytes + PAGE - 1) / PAGE * PAGE;
     buffer.mapped = whole + PAGE;
     buffer.base = mmap(NULL, buffer.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (buffer.base == MAP_FAILED) FAIL("no address space for %lld bytes", (long long)bytes);
-    for (size_t at = 0; at < whole; at += TILE) {
-        size_t now = whole - at < TILE ? whole - at : TILE;
+    for (size_t at = 0; at < whole; at += tile) {
+        size_t now = whole - at < tile ? whole - at : tile;
         if (mmap((char *)buffer.base + at, now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
             FAIL("the file cannot be mapped at %zu", at);
     }
@@ -39,6 +40,11 @@ static struct buffer tiled(MPI_Count bytes)
     buffer.tile = buffer.base;
     buffer.first = buffer.tile + (whole - (size_t)bytes);
     return buffer;
+}
+
+static struct buffer tiled(MPI_Count bytes)
+{
+    return tiled_by(bytes, TILE);
 }
 
 static void let_go(struct buffer *buffer)
@@ -93,13 +99,14 @@ static void whole(int posted)
     let_go(&buffer);
 }
 
-/* The sender's bytes lie in pieces. */
+/* The sender's bytes lie in blocks. Both files have room for the same number of them, one with and one without the gaps, so
+ * what lies at a place of the receiver's lies at one place of the sender's. */
 static void pieces(void)
 {
-    enum { BLOCK = 16000, GAP = 384 };
+    enum { BLOCK = 16000, GAP = 384, BLOCKS = 288, OUT = BLOCKS * (BLOCK + GAP), IN = BLOCKS * BLOCK };
     MPI_Count blocks = length / BLOCK, rest = length - blocks * BLOCK, end = blocks * (BLOCK + GAP) + rest;
     MPI_Datatype vector, type;
-    struct buffer buffer = tiled(rank == 0 ? end : length);
+    struct buffer buffer = rank == 0 ? tiled_by(end, OUT) : tiled_by(length, IN);
     MPI_Status status;
     MPI_Count lengths[2] = {1, rest}, places[2] = {0, blocks * (BLOCK + GAP)}, size = 0;
     OK(MPI_Type_vector_c(blocks, BLOCK, BLOCK + GAP, MPI_BYTE, &vector));
@@ -108,17 +115,17 @@ static void pieces(void)
     OK(MPI_Type_size_c(type, &size));
     EQUAL(size, length);
     if (rank == 0) {
-        check_fill(buffer.tile, TILE, 4);
+        check_fill(buffer.tile, OUT, 4);
         OK(MPI_Send_c(buffer.first, 1, type, 1, 2, MPI_COMM_WORLD));
-        is_whole(&buffer, 4);
+        check_filled(buffer.tile, OUT, 4);
     } else {
-        /* All of the message cannot be known by its last bytes, but those can: the file is written over and over. */
+        memset(buffer.tile, 0, IN);
         OK(MPI_Recv_c(buffer.first, length, MPI_BYTE, 0, 2, MPI_COMM_WORLD, &status));
         expect(&status, type, 1);
-        size_t skew = ((size_t)end + PAGE - 1) / PAGE * PAGE - (size_t)end;
-        for (MPI_Count at = length - TILE + PAGE; at < length; at++) {
-            MPI_Count sent = at / BLOCK * (BLOCK + GAP) + at % BLOCK;
-            unsigned char right = check_byte((skew + (size_t)sent) % TILE, 4);
+        size_t skew = (size_t)((PAGE - end % PAGE) % PAGE);
+        for (MPI_Count at = length - IN; at < length; at++) {
+            size_t sent = (size_t)(at / BLOCK * (BLOCK + GAP) + at % BLOCK);
+            unsigned char right = check_byte((skew + sent) % OUT, 4);
             CHECK(buffer.first[at] == right, "byte %lld is %d, expected %d", (long long)at, buffer.first[at], right);
         }
     }

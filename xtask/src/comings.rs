@@ -1,5 +1,5 @@
 //! What comes and goes, sessions, calls that wait for another job, and jobs that were spawned side by side, while a process is killed
-//! (`tests/c/fault/session_lost.c`, `accept_lost.c`, `siblings_lost.c`). In the part `faults` of `cargo xtask test`.
+//! (`tests/c/fault/session_lost.c`, `accept_lost.c`, `caller_lost.c`, `siblings_lost.c`). In the part `faults` of `cargo xtask test`.
 //!
 //! What must stay true: whatever needs the lost one ends with an error that says so, and all others go on together, to a
 //! MPI_Finalize or MPI_Session_finalize that succeeds; mpiexec names who was lost, and nobody else.
@@ -38,6 +38,12 @@ const FATES: [(&str, bool, &str); 7] = [
     ("before", true, "a member was killed before"),
 ];
 
+/// Who is killed while a rank calls another one of its job at a port; see `caller_lost.c`.
+const CALLERS: [(&str, &str); 2] = [
+    ("owner", "a rank is called at its port by another one of its job, and killed"),
+    ("caller", "a rank calls another one of its job at its port, and is killed"),
+];
+
 /// How two spawned jobs know each other, and who is killed: so many processes; see `siblings_lost.c`.
 const SIBLINGS: [(&str, &str); 3] = [
     ("apart", "that know nothing of each other"),
@@ -61,10 +67,10 @@ struct Case {
 
 /// All of them.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
-    let programs = ["session_lost", "accept_lost", "siblings_lost"]
+    let programs = ["session_lost", "accept_lost", "caller_lost", "siblings_lost"]
         .map(|name| ctests::helper(project, mpi, "fault", name).map_err(|complaint| (name, complaint)));
-    let [session, accept, siblings] = match programs {
-        [Ok(session), Ok(accept), Ok(siblings)] => [session, accept, siblings],
+    let [session, accept, caller, siblings] = match programs {
+        [Ok(session), Ok(accept), Ok(caller), Ok(siblings)] => [session, accept, caller, siblings],
         some => {
             for (name, complaint) in some.into_iter().filter_map(Result::err) {
                 tally.test(&format!("faults: compile {name}.c"), || Err(complaint));
@@ -86,6 +92,11 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
                 let (program, arguments, killed) = (accept.clone(), vec![call, fate], usize::from(kills));
                 cases.push(Case { name, program, arguments, ranks: 4, way, killed, left: 4 - killed });
             }
+        }
+        for (who, what) in CALLERS {
+            let name = format!("faults: {what}{}", way.name);
+            let (program, arguments) = (caller.clone(), vec![who]);
+            cases.push(Case { name, program, arguments, ranks: 3, way, killed: 1, left: 2 });
         }
         for (mode, how) in SIBLINGS {
             for (who, killed, whose) in KILLED {

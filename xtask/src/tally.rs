@@ -10,6 +10,9 @@ use std::{
 
 use crate::project::Fallible;
 
+/// Lines of a complaint that are shown once more at the end.
+const LINES_OF_A_FAILURE: usize = 12;
+
 /// The running count.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -18,7 +21,8 @@ pub(crate) struct Tally {
     /// Tests that did not.
     pub(crate) failed: usize,
     not_run: Vec<(usize, String)>,
-    failures: Vec<String>,
+    /// What failed, and why.
+    failures: Vec<(String, String)>,
     times: Vec<(String, Duration)>,
 }
 
@@ -70,7 +74,7 @@ impl Tally {
             show(&format!("ok    {name}: {passed} passed ({:.1} s)", took.as_secs_f64()));
         } else {
             show(&format!("FAIL  {name}: {passed} passed, {failed} failed\n{complaint}"));
-            self.failures.push(name.into());
+            self.failures.push((name.into(), complaint.into()));
         }
     }
 
@@ -92,7 +96,7 @@ impl Tally {
 
     /// Whether a test of this name has failed.
     pub(crate) fn has_failed(&self, name: &str) -> bool {
-        self.failures.iter().any(|failure| failure == name)
+        self.failures.iter().any(|(failed, _)| failed == name)
     }
 
     /// A part of the tests took so long.
@@ -105,17 +109,18 @@ impl Tally {
         &self.times
     }
 
-    /// The end: what failed, what was not run, and the line with the counts.
+    /// The end: what was not run, what failed and how that began, and the line with the counts.
     pub(crate) fn finish(self) -> bool {
-        for name in &self.failures {
-            println!("failed: {name}");
-        }
         let missing: usize = self.not_run.iter().map(|(count, _)| count).sum();
         if missing > 0 {
             println!("{missing} tests were not run:");
         }
         for (count, reason) in &self.not_run {
             println!("  {count:3}  {reason}");
+        }
+        for (name, complaint) in &self.failures {
+            println!("failed: {name}");
+            complaint.lines().take(LINES_OF_A_FAILURE).for_each(|line| println!("    {line}"));
         }
         println!("{} passed, {} failed", self.passed, self.failed);
         self.failed == 0
@@ -130,7 +135,7 @@ impl Tally {
             Err(complaint) => {
                 self.failed += 1;
                 show(&format!("FAIL  {name}\n{complaint}"));
-                self.failures.push(name.into());
+                self.failures.push((name.into(), complaint));
             }
         }
     }
@@ -164,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_vcis_add_up() {
+    fn what_runs_side_by_side_adds_up() {
         let (mut sum, mut other) = (Tally::default(), Tally::default());
         let lines = collected(|| {
             other.test("good", || Ok(()));

@@ -6,11 +6,13 @@
 //!   16  waiters   members that wait for any
 //!   24  busy      the member + 1 that changes elements which the processor cannot change in one step
 //!   32  passed    shared locks that were taken while members waited for an exclusive one
+//!   40  overtaken exclusive ones that were taken meanwhile by members that had not waited
 //! ```
 //!
 //! What must stay true: one exclusive holder or any number of shared ones; who waits has said so before it looks once more and
 //! sleeps, and who gives a lock back looks for waiters afterwards. So many shared locks pass who waits for an exclusive one, since who
-//! holds a shared lock may wait for somebody who asks for another one; those after them stand back, so that nobody starves.
+//! holds a shared lock may wait for somebody who asks for another one, and so many exclusive ones, since waking somebody for each takes
+//! longer than most of them last; those after them stand back, so that nobody starves.
 //! Proved by `tests/loom.rs`.
 
 use std::sync::atomic::Ordering;
@@ -19,7 +21,7 @@ use crate::memory::AtomicU64;
 
 /// Bytes of the words of one memory: a cache line.
 pub const LINE: usize = 64;
-/// Shared locks that pass those who wait for an exclusive one.
+/// Locks of each kind that pass those who wait for an exclusive one.
 pub const PASSES: u64 = 64;
 /// Where the exclusive holder stands.
 const HOLDER: u32 = 32;
@@ -33,6 +35,7 @@ pub struct LockWords {
     waiters: AtomicU64,
     busy: AtomicU64,
     passed: AtomicU64,
+    overtaken: AtomicU64,
 }
 
 #[cfg(not(loom))]
@@ -40,23 +43,53 @@ const _: () = assert!(size_of::<LockWords>() == LINE);
 
 impl Default for LockWords {
     fn default() -> Self {
-        let [lock, writers, waiters, busy, passed] = [0; 5].map(AtomicU64::new);
-        Self { lock, writers, waiters, busy, passed }
+        let [lock, writers, waiters, busy, passed, overtaken] = [0; 6].map(AtomicU64::new);
+        Self { lock, writers, waiters, busy, passed, overtaken }
     }
 }
 
 impl LockWords {
-    /// Takes the lock for a member, unless somebody else has it, or wants it exclusively.
+    /// Takes the lock for a member, unless somebody else has it, or enough have passed those who want it exclusively.
     pub fn try_lock(&self, me: u32, exclusive: bool) -> bool {
-        if exclusive {
-            let mine = u64::from(me + 1) << HOLDER;
-            // SYNC: pairs with the step in `unlock`: what was done under the lock before is seen.
-            let taken = self.lock.compare_exchange(0, mine, Ordering::Acquire, Ordering::Relaxed).is_ok();
-            if taken && self.passed.load(Ordering::Relaxed) > 0 {
-                self.passed.store(0, Ordering::Relaxed);
-            }
-            return taken;
+        if !exclusive {
+            return self.try_shared();
         }
+        let overtakes = self.writers.load(Ordering::Relaxed) > 0;
+        if overtakes && self.overtaken.load(Ordering::Relaxed) >= PASSES {
+            return false;
+        }
+        let taken = self.try_exclusive(me);
+        if taken && overtakes {
+            self.overtaken.fetch_add(1, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// The same for a member that waits.
+    pub fn try_lock_in_turn(&self, me: u32, exclusive: bool) -> bool {
+        if !exclusive {
+            return self.try_shared();
+        }
+        let taken = self.try_exclusive(me);
+        if taken {
+            self.overtaken.store(0, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    #[inline]
+    fn try_exclusive(&self, me: u32) -> bool {
+        let mine = u64::from(me + 1) << HOLDER;
+        // SYNC: pairs with the step in `unlock`: what was done under the lock before is seen.
+        let taken = self.lock.compare_exchange(0, mine, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        if taken && self.passed.load(Ordering::Relaxed) > 0 {
+            self.passed.store(0, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    #[inline]
+    fn try_shared(&self) -> bool {
         let passes = self.writers.load(Ordering::Relaxed) > 0;
         let stands_back = passes && self.passed.load(Ordering::Relaxed) >= PASSES;
         let more = |held: u64| (held >> HOLDER == 0 && !stands_back).then_some(held + 1);
@@ -95,6 +128,7 @@ impl LockWords {
     pub fn waits_no_more(&self, exclusive: bool) {
         if exclusive && self.writers.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.passed.store(0, Ordering::Relaxed);
+            self.overtaken.store(0, Ordering::Relaxed);
         }
         self.waiters.fetch_sub(1, Ordering::SeqCst);
     }
@@ -173,6 +207,25 @@ mod tests {
         assert_eq!(words.holders(), (Some(1), 0));
         assert!(!words.try_lock(0, SHARED) && !words.is_free(SHARED));
         assert!(!words.unlock(EXCLUSIVE) && words.is_free(EXCLUSIVE));
+    }
+
+    #[test]
+    fn who_has_not_waited_overtakes_those_who_do_a_bounded_number_of_times() {
+        let words = LockWords::default();
+        words.waits(EXCLUSIVE);
+        for _ in 0..PASSES {
+            assert!(words.try_lock(0, EXCLUSIVE) && words.unlock(EXCLUSIVE));
+        }
+        assert!(!words.try_lock(0, EXCLUSIVE), "somebody waits");
+        assert!(words.try_lock(0, SHARED) && words.unlock(SHARED), "those are counted apart");
+        assert!(words.try_lock_in_turn(1, EXCLUSIVE) && words.unlock(EXCLUSIVE));
+        assert!(words.try_lock(0, EXCLUSIVE) && words.unlock(EXCLUSIVE), "it has had its turn");
+        for _ in 1..PASSES {
+            assert!(words.try_lock(0, EXCLUSIVE) && words.unlock(EXCLUSIVE));
+        }
+        assert!(!words.try_lock(0, EXCLUSIVE));
+        words.waits_no_more(EXCLUSIVE);
+        assert!(words.try_lock(0, EXCLUSIVE) && !words.unlock(EXCLUSIVE), "nobody waits");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! TCP sockets that never block, and the epoll set that waits for several of them at once.
+//! Sockets that never block, of TCP and inside a host, and the epoll set that waits for several of them at once.
 //!
 //! Payload goes through [`Source`] and [`Sink`], so that it leaves the user's buffer and arrives there without a copy
 //! of ours. What must stay true: no function here waits but [`Set::wait`]; every descriptor is close-on-exec; a peer
@@ -13,10 +13,12 @@ use std::time::Duration;
 use crate::mem::{Sink, Source};
 
 mod interfaces;
+mod local;
 mod pipe;
 mod set;
 
 pub use interfaces::{Interface, interfaces};
+pub use local::LocalListener;
 pub use pipe::Pipe;
 pub use set::{Ready, Set};
 
@@ -143,7 +145,7 @@ impl Stream {
                     sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(to.ip().octets()) },
                     sin_zero: [0; 8],
                 };
-                begin(fd, &address)
+                begin(fd, &address, size_of_val(&address))
             }
             SocketAddr::V6(to) => {
                 let address = libc::sockaddr_in6 {
@@ -153,7 +155,7 @@ impl Stream {
                     sin6_addr: libc::in6_addr { s6_addr: to.ip().octets() },
                     sin6_scope_id: to.scope_id(),
                 };
-                begin(fd, &address)
+                begin(fd, &address, size_of_val(&address))
             }
         };
         match failed {
@@ -351,10 +353,11 @@ fn outcome(mut call: impl FnMut() -> isize) -> io::Result<Option<usize>> {
     }
 }
 
-fn begin<T>(fd: RawFd, address: &T) -> io::Result<()> {
-    let len = size_of::<T>() as libc::socklen_t;
-    // SAFETY: `address` is a socket address of `len` bytes (both callers).
-    let failed = unsafe { libc::connect(fd, std::ptr::from_ref(address).cast(), len) };
+/// Begins to connect with what the first `len` bytes of a socket address say.
+fn begin<T>(fd: RawFd, address: &T, len: usize) -> io::Result<()> {
+    assert!(len <= size_of::<T>());
+    // SAFETY: `address` is a socket address of the system's (all callers), and `len` bytes of it are there.
+    let failed = unsafe { libc::connect(fd, std::ptr::from_ref(address).cast(), len as libc::socklen_t) };
     if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

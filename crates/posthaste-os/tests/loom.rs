@@ -738,7 +738,7 @@ impl Guarded {
         }
         loop {
             self.asleep.lock().unwrap().push(thread::current());
-            if self.words.try_lock(me, exclusive) {
+            if self.words.try_lock_in_turn(me, exclusive) {
                 break;
             }
             if !self.words.is_free(exclusive) {

@@ -84,6 +84,13 @@ fn pass(key: &Word, role: &[u8], nonces: &[Word; 2]) -> Pass {
     Pass { label: label.max(1), secret }
 }
 
+/// Under what a port is found without a network by processes of its host, who know its secret; it tells nobody what that is.
+pub(super) fn local_name(secret: &[u8; 16], host: u64) -> String {
+    let name =
+        blake3::Hasher::new_keyed(&key(secret)).update(b"local").update(&host.to_le_bytes()).finalize();
+    format!("posthaste/{}", name.to_hex())
+}
+
 /// The 32 bytes from `at` on; zeros for what is not there.
 pub(super) fn word(bytes: &[u8], at: usize) -> Word {
     bytes.get(at..).and_then(|rest| rest.first_chunk().copied()).unwrap_or_default()
@@ -124,6 +131,11 @@ mod tests {
         assert_eq!(own.pass(), proofs(&secret).pass());
         assert!(own.pass() != proofs(&other).pass());
         assert!(own.pass() != Proofs::new(&secret, [3; WORD], [2; WORD]).pass());
+        assert_eq!(local_name(&secret, 1), local_name(&secret, 1));
+        assert!(
+            local_name(&secret, 1) != local_name(&secret, 2)
+                && local_name(&secret, 1) != local_name(&other, 1)
+        );
         let nonces = [[1; WORD], [2; WORD]];
         assert_eq!(pass_between(&[7; WORD], &nonces), pass_between(&[7; WORD], &nonces));
         assert!(pass_between(&[7; WORD], &nonces) != pass_between(&[8; WORD], &nonces));

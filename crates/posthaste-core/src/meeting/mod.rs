@@ -14,7 +14,7 @@
 //! Who has met knows the other's name (job and rank), its business card, and a secret that has never travelled. Connections
 //! between all other members are made when they first talk (`method/tcp`).
 //!
-//! Parts: `port`, names of ports; `handshake`, the proofs, without I/O; `line`, frames between the two roots; `rendezvous`, how
+//! Parts: `port`, names of ports; `handshake`, the proofs, without I/O; `knock`, what is left of it within a job; `line`, frames between the two roots; `rendezvous`, how
 //! they find each other; `members`, the list that they exchange; `names`, where ports are found by the name of a service: in a
 //! folder, or at a server; `further`, hints of a command that stand in a file.
 //!
@@ -23,6 +23,7 @@
 
 mod further;
 mod handshake;
+mod knock;
 mod line;
 mod members;
 mod names;
@@ -31,6 +32,7 @@ mod rendezvous;
 
 pub use further::further_hints;
 pub use handshake::pass_between;
+pub use knock::{Knock, Knocked, answer};
 pub use line::Line;
 pub use members::{Member, Party};
 pub use names::{Inquiry, Next, Question, Server, Told, setting_shown};

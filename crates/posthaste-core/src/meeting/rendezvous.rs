@@ -1,5 +1,8 @@
 //! How two roots find each other: one listens at a port, the other one calls it, and each proves that it knows the port's secret.
 //!
+//! A port is open at two places: under a name in the kernel for processes of its host, which need no network for it, and at a TCP
+//! port. A caller tries the first one, which answers or refuses at once, and then the addresses.
+//!
 //! A call that comes before anybody accepts waits in the system, and calls that are not chosen wait for the next accept. What
 //! must stay true: nothing here blocks; who is slow or a stranger is dropped after [`PATIENCE`], and only so many are waited
 //! for at a time; a caller that goes away while it waits is forgotten.
@@ -11,13 +14,16 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use posthaste_os::machine;
-use posthaste_os::socket::{Listener, Set, Stream, Tuning};
+use posthaste_os::socket::{Listener, LocalListener, Set, Stream, Tuning};
 
 use crate::config::Config;
 use crate::error::{Error, ErrorClass, Result};
-use crate::meeting::handshake::{ANSWER, GO, HELLO, Proofs, WORD, hello, is_same, read_hello, word};
+use crate::jobs::ProcessName;
+use crate::meeting::handshake::{
+    ANSWER, GO, HELLO, Proofs, WORD, hello, is_same, local_name, read_hello, word,
+};
 use crate::meeting::{Line, PortName};
-use crate::method::tcp::{Pass, own_addresses};
+use crate::method::tcp::{Pass, Tcp, own_addresses};
 
 /// Time for a caller to prove who it is, once somebody looks.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -43,6 +49,8 @@ pub struct Meeting {
 pub struct Port {
     name: PortName,
     listener: Listener,
+    /// The same for processes of this host, where the system has such a thing.
+    local: Option<LocalListener>,
     doors: Vec<Door>,
     tuning: Tuning,
     is_closed: bool,
@@ -77,11 +85,11 @@ impl std::fmt::Debug for Stage {
 }
 
 impl Port {
-    /// Opens a port.
+    /// Opens a port, which belongs to this rank, if to any.
     ///
     /// # Errors
     /// When no TCP port is free, or no interface can be used.
-    pub fn open(config: &Config) -> Result<Self> {
+    pub fn open(config: &Config, owner: Option<ProcessName>) -> Result<Self> {
         let (first, last) = config.tcp_ports;
         let listener = Listener::open(first..=last).map_err(|e| {
             Error::system(format!("listening at a port (POSTHASTE_TCP_PORTS is {first}-{last})"), e)
@@ -90,8 +98,9 @@ impl Port {
         let random = machine::random().map_err(|e| Error::system("making the secret of a port", e))?;
         let secret = *random.first_chunk().unwrap_or(&[0; 16]);
         let addresses: Vec<IpAddr> = own_addresses(config)?;
-        let name = PortName { port, secret, addresses };
-        Ok(Self { name, listener, doors: Vec::new(), tuning: tuning(config), is_closed: false })
+        let name = PortName { owner, port, secret, addresses };
+        let local = LocalListener::open(local_name(&secret, host(config)).as_bytes()).ok();
+        Ok(Self { name, listener, local, doors: Vec::new(), tuning: tuning(config), is_closed: false })
     }
 
     /// Its name.
@@ -116,9 +125,8 @@ impl Port {
         }
         let now = machine::now();
         while self.doors.len() < MOST {
-            // Without descriptors the caller stays where it is.
-            let Ok(Some((stream, _))) = self.listener.accept() else { break };
-            if stream.tune(&self.tuning).is_ok() && set.add(&stream, 0, false).is_ok() {
+            let Some(stream) = self.next_caller() else { break };
+            if set.add(&stream, 0, false).is_ok() {
                 self.doors.push(Door { line: Line::new(stream), stage: Stage::Hello, since: now });
             }
         }
@@ -129,6 +137,19 @@ impl Port {
         let Stage::Proven(proofs) = stage else { return Ok(None) };
         line.say(&[GO]);
         Ok(Some(Meeting { line, is_first: true, pass: proofs.pass() }))
+    }
+
+    /// Whoever has called and has no door yet. Without descriptors it stays where it is.
+    fn next_caller(&self) -> Option<Stream> {
+        if let Some(stream) = self.local.as_ref().and_then(|local| local.accept().ok().flatten()) {
+            return Some(stream);
+        }
+        while let Ok(Some((stream, _))) = self.listener.accept() {
+            if stream.tune(&self.tuning).is_ok() {
+                return Some(stream);
+            }
+        }
+        None
     }
 
     /// Lets go of callers that have gone: a caller that has met at another of the port's addresses is one. It lets nobody in.
@@ -144,6 +165,7 @@ impl Port {
     pub fn watch_in(&mut self, set: &Set) -> io::Result<()> {
         let now = machine::now();
         set.add(&self.listener, 0, false)?;
+        self.local.iter().try_for_each(|local| set.add(local, 0, false))?;
         self.doors.iter_mut().try_for_each(|door| {
             door.since = now;
             door.line.watch_in(set)
@@ -201,6 +223,8 @@ impl Door {
 #[derive(Debug)]
 pub struct Call {
     name: PortName,
+    /// Where the port is found on this host, until it has been looked for there.
+    local: Option<String>,
     rest: VecDeque<SocketAddr>,
     tries: Vec<Try>,
     next_at: Duration,
@@ -208,10 +232,10 @@ pub struct Call {
     tuning: Tuning,
 }
 
-/// A call of one of its addresses.
+/// A call of one of its addresses, or of none on this host.
 #[derive(Debug)]
 struct Try {
-    address: SocketAddr,
+    address: Option<SocketAddr>,
     progress: Progress,
 }
 
@@ -243,8 +267,9 @@ impl Call {
     /// Calls the port with this name.
     pub fn new(name: PortName, config: &Config) -> Self {
         let rest = name.endpoints().collect();
+        let local = Some(local_name(&name.secret, host(config)));
         let (tries, failures) = (Vec::new(), Vec::new());
-        Self { name, rest, tries, next_at: Duration::ZERO, failures, tuning: tuning(config) }
+        Self { name, local, rest, tries, next_at: Duration::ZERO, failures, tuning: tuning(config) }
     }
 
     /// Goes on; a sleeper waits in `set`, which is this call's own.
@@ -253,6 +278,17 @@ impl Call {
     /// When nobody is there.
     pub fn step(&mut self, set: &Set) -> Result<Option<Meeting>> {
         let now = machine::now();
+        if let Some(local) = self.local.take()
+            // Whoever is not there is elsewhere, or nowhere.
+            && let Ok(progress) = Stream::connect_local(local.as_bytes()).and_then(|stream| {
+                set.add(&stream, 0, false)?;
+                self.say_hello(stream)
+            })
+        {
+            self.next_at = now + BETWEEN_TAKEN;
+            self.tries.push(Try { address: None, progress });
+            return Ok(None);
+        }
         for Try { address, progress } in std::mem::take(&mut self.tries) {
             let was_connecting = matches!(progress, Progress::Connecting(_));
             match self.advance(progress, set) {
@@ -265,7 +301,10 @@ impl Call {
                 Ok(Step::Met(line, proofs)) => {
                     return Ok(Some(Meeting { line, is_first: false, pass: proofs.pass() }));
                 }
-                Err(why) => self.failures.push(format!("{address}: {why}")),
+                Err(why) => self.failures.push(match address {
+                    Some(address) => format!("{address}: {why}"),
+                    None => format!("this host: {why}"),
+                }),
             }
         }
         // After them: this process may have been away for long, and who has taken the call has done so in time.
@@ -279,7 +318,7 @@ impl Call {
                 Ok(stream) => {
                     // A full set is as good as an address that never answers.
                     let _ = set.add(&stream, 0, true);
-                    self.tries.push(Try { address, progress: Progress::Connecting(stream) });
+                    self.tries.push(Try { address: Some(address), progress: Progress::Connecting(stream) });
                 }
                 Err(why) => self.failures.push(format!("{address}: {why}")),
             }
@@ -292,6 +331,14 @@ impl Call {
         Ok(None)
     }
 
+    fn say_hello(&self, stream: Stream) -> io::Result<Progress> {
+        let nonce = machine::random()?;
+        let mut line = Line::new(stream);
+        line.say(&hello(&self.name.secret, &nonce));
+        line.flush()?;
+        Ok(Progress::Called(line, nonce))
+    }
+
     fn advance(&self, progress: Progress, set: &Set) -> io::Result<Step> {
         Ok(Step::Goes(match progress {
             Progress::Connecting(stream) => match stream.connected() {
@@ -299,11 +346,7 @@ impl Call {
                 Err(why) => return Err(why),
                 Ok(()) => {
                     set.change(&stream, 0, false)?;
-                    let nonce = machine::random()?;
-                    let mut line = Line::new(stream);
-                    line.say(&hello(&self.name.secret, &nonce));
-                    line.flush()?;
-                    Progress::Called(line, nonce)
+                    self.say_hello(stream)?
                 }
             },
             Progress::Called(mut line, nonce) => {
@@ -374,6 +417,11 @@ impl OverSocket {
     pub fn watch_in(&self, set: &Set) -> io::Result<()> {
         self.line.as_ref().map_or(Ok(()), |line| line.watch_in(set))
     }
+}
+
+/// This host, as its processes know it.
+fn host(config: &Config) -> u64 {
+    Tcp::host_of(config.node.as_deref())
 }
 
 fn tuning(config: &Config) -> Tuning {

@@ -7,6 +7,8 @@
 //!   all have  <-------   swaps whether all have <-------  says whether it could
 //! ```
 //!
+//! `within`: roots that are ranks of one job.
+//!
 //! What must stay true: nobody uses the new communicator before all members of both groups know each other; what goes wrong at
 //! one of them is an error at all of them. So everybody goes through all steps, whatever has gone wrong in one. Who cannot know in the
 //! end whether others have the new communicator revokes it.
@@ -16,6 +18,7 @@ mod head;
 mod introduction;
 mod names;
 mod spawning;
+mod within;
 
 pub use spawning::Parents;
 
@@ -37,9 +40,11 @@ use crate::jobs::JobId;
 use crate::meeting::{Call, Line, Meeting, Member, OverSocket, Party, Port, PortName, over_socket};
 use crate::method::tcp::Pass;
 use crate::progress::Vci;
+use crate::pt2pt::matching::Unexpected;
 use crate::wait::Awaited;
 pub(super) use abroad::Abroad;
 use head::Head;
+use within::There;
 
 /// Whether a group has what it needs, as its members are told; 0: nobody has told them.
 const NO: u8 = 1;
@@ -103,18 +108,25 @@ struct Others {
 
 enum Link<'a> {
     Line(Line),
+    Within(There),
     Way(&'a Groups<'a>),
 }
 
-impl From<Result<(Meeting, Party)>> for Met<'_> {
-    fn from(outcome: Result<(Meeting, Party)>) -> Self {
+impl<'a> From<Result<(Link<'a>, Others)>> for Met<'a> {
+    fn from(outcome: Result<(Link<'a>, Others)>) -> Self {
         match outcome {
-            Ok((Meeting { line, is_first, pass }, party)) => {
-                Self { link: Some(Link::Line(line)), outcome: Ok(Others { is_first, pass, party }) }
-            }
+            Ok((link, others)) => Self { link: Some(link), outcome: Ok(others) },
             Err(why) => Self { link: None, outcome: Err(why) },
         }
     }
+}
+
+/// What a root hears first.
+enum Heard {
+    /// The other root's list, over the connection with it.
+    List(Party),
+    /// Something of another rank of its job.
+    Message(Unexpected),
 }
 
 impl World {
@@ -128,7 +140,7 @@ impl World {
     /// # Errors
     /// When there is no port or no interface for it.
     pub fn open_port(&self) -> Result<String> {
-        let port = Port::open(&self.vci().engine.config)?;
+        let port = Port::open(&self.vci().engine.config, Some(self.own_name()))?;
         let name = port.name().to_string();
         let mut ports = self.common.abroad.ports.lock().unwrap_or_else(PoisonError::into_inner);
         ports.insert(name.clone(), Arc::new(Mutex::new(port)));
@@ -140,8 +152,11 @@ impl World {
     /// # Errors
     /// A port that this process has not opened.
     pub fn close_port(&self, name: &str) -> Result<()> {
-        lock(&*self.common.abroad.port(name)?).close();
+        let port = self.common.abroad.port(name)?;
+        lock(&port).close();
         self.common.abroad.ports.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        let name = lock(&port).name().clone();
+        self.refuse_within("MPI_Close_port", &name);
         Ok(())
     }
 
@@ -215,9 +230,11 @@ impl World {
                 let (way, limit) = way()?;
                 let context = self.allocate_between_jobs()?.words();
                 let party = Party { context, oversubscribed: comm.is_oversubscribed(), members };
-                self.talk(call, comm, way, limit, &party).map(|(meeting, theirs)| {
-                    let context = if meeting.is_first { context } else { theirs.context };
-                    (meeting, Party { context, ..theirs })
+                self.talk(call, comm, way, limit, &party).map(|(link, mut others)| {
+                    if others.is_first {
+                        others.party.context = context;
+                    }
+                    (link, others)
                 })
             });
             talked.into()
@@ -318,55 +335,103 @@ impl World {
         mut way: Way,
         limit: Option<Duration>,
         own: &Party,
-    ) -> Result<(Meeting, Party)> {
+    ) -> Result<(Link<'static>, Others)> {
         let (place, bytes) = (way.place(), own.bytes()?);
-        let set = self.sleep_on(|set| {
-            way.watch_in(set)?;
-            if matches!(way, Way::Children(..)) { self.watch_launcher_in(set) } else { Ok(()) }
-        })?;
+        let mut within = self.begin_within(comm, &way, bytes.len())?;
+        // The system is asked for nothing as long as messages may be enough.
+        let mut early = self.look_early_within(&mut within);
+        let mut set: Option<Set> = None;
         let until = limit.map(|limit| machine::now() + limit);
         let mut found: Option<Meeting> = None;
-        let step = |vci: &mut Vci| {
-            if matches!(way, Way::Accept(_) | Way::Connect(..))
-                && let Err(why) = Self::check_members(vci, comm)
-            {
-                return Some(Err(why));
-            }
-            if let Way::Children(_, asked) = way
-                && let Err(why) = self.check_spawned(asked)
-            {
-                return Some(Err(why));
-            }
-            if found.is_none() {
-                found = match way.step(&set) {
-                    Ok(found) => found,
-                    Err(why) => return Some(Err(why)),
-                };
-                if let Some(Meeting { line, .. }) = &mut found {
-                    line.send(&bytes);
-                }
-            }
-            if let Some(Meeting { line, .. }) = &mut found {
-                match line.step() {
-                    Ok(Some(said)) => return Some(Party::read(&said)),
-                    Ok(None) => line.watch_for_room(&set),
-                    // Who called has given up while it waited; others may come.
-                    Err(_) if matches!(way, Way::Accept(_)) => found = None,
-                    Err(why) => return Some(Err(lost_root(&place, &why))),
-                }
-            }
-            let is_over = until.is_some_and(|until| machine::now() >= until);
-            is_over.then(|| {
+        let over = || {
+            until.filter(|until| machine::now() >= *until).map(|_| {
                 let limit = limit.unwrap_or_default().as_secs_f64();
                 let text = format!("no other job was met {place} within {limit} s");
                 Err(Error::other(ErrorClass::Port, text))
             })
         };
-        let vci = comm.context().vci();
-        let theirs = self.waiting.until(vci, call, |_| Awaited::OtherJob(place.clone()), step)?;
-        own.check_disjoint(&theirs, "comm")?;
-        let nobody = || Error::other(ErrorClass::Intern, "a list came over no connection");
-        Ok((found.ok_or_else(nobody)?, theirs))
+        let (link, others) = loop {
+            let step = |vci: &mut Vci| {
+                if matches!(way, Way::Accept(_) | Way::Connect(..))
+                    && let Err(why) = Self::check_members(vci, comm)
+                {
+                    return Some(Err(why));
+                }
+                if let Way::Children(_, asked) = way
+                    && let Err(why) = self.check_spawned(asked)
+                {
+                    return Some(Err(why));
+                }
+                if found.is_none()
+                    && let Some(message) = self.look_within(&mut within, vci)
+                {
+                    return Some(Ok(Heard::Message(message)));
+                }
+                if !within.is_enough() && set.is_none() {
+                    set = match self.watch_way(&way) {
+                        Ok(set) => Some(set),
+                        Err(why) => return Some(Err(why)),
+                    };
+                }
+                let Some(set) = &set else { return over() };
+                if found.is_none() {
+                    found = match way.step(set) {
+                        Ok(found) => found,
+                        Err(why) => return Some(Err(why)),
+                    };
+                    if let Some(Meeting { line, .. }) = &mut found {
+                        line.send(&bytes);
+                    }
+                }
+                if let Some(Meeting { line, .. }) = &mut found {
+                    match line.step() {
+                        Ok(Some(said)) => return Some(Party::read(&said).map(Heard::List)),
+                        Ok(None) => line.watch_for_room(set),
+                        // Who called has given up while it waited; others may come.
+                        Err(_) if matches!(way, Way::Accept(_)) => found = None,
+                        Err(why) => return Some(Err(lost_root(&place, &why))),
+                    }
+                }
+                over()
+            };
+            let vci = comm.context().vci();
+            let awaited = |_: &Vci| Awaited::OtherJob(place.clone());
+            let heard = match early.take() {
+                Some(message) => Ok(Heard::Message(message)),
+                None => self.waiting.until(vci, call, awaited, step),
+            };
+            match heard {
+                Ok(Heard::Message(message)) => {
+                    if let Some((whom, known)) =
+                        self.meet_within(call, &mut within, message, bytes.len(), until)
+                    {
+                        let party = Party::read(&self.swap_within(whom, &bytes, known.list)?)?;
+                        let is_first = matches!(way, Way::Accept(_));
+                        break (Link::Within(whom), Others { is_first, pass: known.pass, party });
+                    }
+                }
+                Ok(Heard::List(party)) => {
+                    self.end_within(within);
+                    let nobody = || Error::other(ErrorClass::Intern, "a list came over no connection");
+                    let Meeting { line, is_first, pass } = found.ok_or_else(nobody)?;
+                    break (Link::Line(line), Others { is_first, pass, party });
+                }
+                Err(why) => {
+                    self.end_within(within);
+                    return Err(why);
+                }
+            }
+        };
+        own.check_disjoint(&others.party, "comm")?;
+        Ok((link, others))
+    }
+
+    /// Lets a sleeper hear of what comes to a root.
+    fn watch_way(&self, way: &Way) -> Result<Set> {
+        self.sleep_on(|set| {
+            way.watch_in(set)?;
+            if matches!(way, Way::Children(..)) { self.watch_launcher_in(set) } else { Ok(()) }
+        })
     }
 
     /// What this call's sleep waits for, besides all else, until it is dropped.
@@ -446,6 +511,9 @@ impl World {
         let here = flags.is_ok_and(|flags| flags.iter().all(|flag| *flag == 1));
         let there = match link {
             Some(Link::Line(line)) => self.have_they(call, line, here),
+            Some(Link::Within(whom)) => {
+                self.swap_within(*whom, &[u8::from(here)], 1).ok().map(|said| said == [1])
+            }
             Some(Link::Way(strangers)) => {
                 self.swap(strangers, &[u8::from(here)], 1).ok().map(|said| said == [1])
             }

@@ -77,3 +77,27 @@ fn nobody_listens_and_ports_run_out() {
     let port = taken.port().unwrap();
     assert_eq!(Listener::open(port..=port).unwrap_err().kind(), ErrorKind::AddrInUse);
 }
+
+#[test]
+fn a_name_leads_to_its_listener_while_that_is_there() {
+    let name = format!("posthaste test {}", std::process::id());
+    let nobody = Stream::connect_local(name.as_bytes()).unwrap_err();
+    assert_eq!(nobody.kind(), ErrorKind::ConnectionRefused);
+    let listener = LocalListener::open(name.as_bytes()).unwrap();
+    assert!(listener.accept().unwrap().is_none());
+    assert_eq!(LocalListener::open(name.as_bytes()).unwrap_err().kind(), ErrorKind::AddrInUse);
+    let one = Stream::connect_local(name.as_bytes()).unwrap();
+    let other = listener.accept().unwrap().unwrap();
+    assert_eq!(one.write(&[Source::from(&b"hello"[..])]).unwrap(), Some(5));
+    let mut room = [0; 9];
+    assert_eq!(other.read_one(&mut Sink::from(&mut room[..])).unwrap(), Some(5));
+    assert_eq!(&room[..5], b"hello");
+    assert!(other.read_one(&mut Sink::from(&mut room[..])).unwrap().is_none());
+    drop(one);
+    assert_eq!(other.read_one(&mut Sink::from(&mut room[..])).unwrap(), Some(0));
+    drop(listener);
+    assert!(Stream::connect_local(name.as_bytes()).is_err());
+    let long = Stream::connect_local(&[b'x'; 108]).unwrap_err();
+    assert_eq!(long.kind(), ErrorKind::InvalidInput);
+    assert!(Stream::connect_local(&[b'x'; 107]).is_err());
+}

@@ -74,7 +74,7 @@ impl Server {
     pub fn open(config: &Config, open_files: u64) -> Result<Self> {
         let names = (open_files as usize).saturating_sub(MOST_ASKING + OTHERS).clamp(1, MOST_NAMES);
         Ok(Self {
-            port: Port::open(config)?,
+            port: Port::open(config, None)?,
             clients: HashMap::new(),
             last: AT_PORT,
             table: Table::new(names),

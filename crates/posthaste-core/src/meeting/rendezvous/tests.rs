@@ -6,7 +6,13 @@ use std::net::TcpStream;
 use super::*;
 
 fn port() -> (Port, Set) {
-    (Port::open(&Config::default()).unwrap(), Set::new().unwrap())
+    (Port::open(&Config::default(), None).unwrap(), Set::new().unwrap())
+}
+
+/// A call from another host.
+fn from_elsewhere(name: PortName) -> (Call, Set) {
+    let config = Config { node: Some("elsewhere".into()), ..Config::default() };
+    (Call::new(name, &config), Set::new().unwrap())
 }
 
 fn stranger(port: &Port) -> TcpStream {
@@ -79,7 +85,24 @@ fn callers_wait_their_turn_and_those_who_went_are_forgotten() {
     let (first, ..) = meet(&mut port, &mut first.0, (&set, &first.1));
     drop(gone);
     let (second, ..) = meet(&mut port, &mut second.0, (&set, &second.1));
-    assert!(first.pass != second.pass);
+    let (mut third, at_third) = from_elsewhere(port.name.clone());
+    let (third, ..) = meet(&mut port, &mut third, (&set, &at_third));
+    assert!(first.pass != second.pass && second.pass != third.pass);
+}
+
+#[test]
+fn a_host_needs_no_network_for_its_own() {
+    let (mut port, set) = port();
+    let nowhere = PortName { addresses: vec![[192, 0, 2, 1].into()], ..port.name.clone() };
+    let (mut call, at_call) = (Call::new(nowhere.clone(), &Config::default()), Set::new().unwrap());
+    meet(&mut port, &mut call, (&set, &at_call));
+    assert_eq!(call.rest.len(), 1, "{call:?}");
+    // Who has the wrong secret finds nobody, and a port that is gone leaves nothing behind.
+    let name = |secret| local_name(&secret, host(&Config::default()));
+    assert!(Stream::connect_local(name([9; 16]).as_bytes()).is_err());
+    let secret = port.name.secret;
+    drop(port);
+    assert!(Stream::connect_local(name(secret).as_bytes()).is_err());
 }
 
 /// A name with two addresses of this host.
@@ -90,7 +113,7 @@ fn twice(port: &Port) -> PortName {
 #[test]
 fn a_caller_that_was_away_goes_on_with_the_address_that_has_answered_meanwhile() {
     let (mut port, set) = port();
-    let (mut call, at_call) = (Call::new(twice(&port), &Config::default()), Set::new().unwrap());
+    let (mut call, at_call) = from_elsewhere(twice(&port));
     while !port.doors.iter().any(|door| matches!(door.stage, Stage::Proof(_))) {
         assert!(call.step(&at_call).unwrap().is_none());
         assert!(port.step(&set).unwrap().is_none());
@@ -165,6 +188,7 @@ fn a_port_that_is_closed_is_an_error_on_both_sides() {
 fn a_stranger_behind_the_address_is_no_port() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let name = PortName {
+        owner: None,
         port: listener.local_addr().unwrap().port(),
         secret: [1; 16],
         addresses: vec!["127.0.0.1".parse().unwrap()],

@@ -13,6 +13,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
+use std::sync::OnceLock;
 
 use posthaste_os::copying::{self, Copying};
 use posthaste_os::machine;
@@ -72,8 +73,9 @@ impl Tcp {
     /// What stands in the business card of processes that can share memory with this one: the kernel's start and the namespace of
     /// processes, and the name of the node if it has one.
     pub fn host_of(node: Option<&str>) -> u64 {
-        let identity = machine::identity();
-        let memory = identity.rsplit_once('.').map_or(&*identity, |(memory, _)| memory);
+        static IDENTITY: OnceLock<String> = OnceLock::new();
+        let identity = IDENTITY.get_or_init(machine::identity);
+        let memory = identity.rsplit_once('.').map_or(&**identity, |(memory, _)| memory);
         let mut hasher = blake3::Hasher::new();
         hasher.update(memory.as_bytes()).update(&[0]).update(node.unwrap_or_default().as_bytes());
         u64::from_le_bytes(*hasher.finalize().as_bytes().first_chunk().unwrap_or(&[0; 8])).max(1)

@@ -187,7 +187,7 @@ impl World {
             Awaited::Window(OfWindow { context, needs, is_there: Some(Box::new(is_free)) })
         };
         let taken = self.waiting.until(window.comm().context().vci(), call, awaited, |vci| {
-            if words.try_lock(me, kind.is_exclusive()) {
+            if words.try_lock_in_turn(me, kind.is_exclusive()) {
                 return Some(Ok(()));
             }
             lost_member(&vci.engine, window).err().map(Err)
