@@ -356,12 +356,8 @@ const MISMATCHES: [Mismatch; 28] = [
     ),
     mismatch("world", ["bcast0", "bcast1"], 2, "as collective operation 0 of MPI_COMM_WORLD and sent rank"),
     mismatch("world", ["bcast0", "bcast2"], 3, "called MPI_Bcast with root"),
-    mismatch(
-        "world",
-        ["Ibcast0", "Ibarrier"],
-        2,
-        "called MPI_Bcast with root 0 where rank 1 called MPI_Barrier",
-    ),
+    // Whichever hears of it first.
+    mismatch("world", ["Ibcast0", "Ibarrier"], 2, " called MPI_B"),
     mismatch("world", ["Ibcast0", "Ibcast1"], 2, "called MPI_Bcast with root"),
     mismatch(
         "world",
