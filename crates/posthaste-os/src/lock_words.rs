@@ -12,7 +12,7 @@
 //! What must stay true: one exclusive holder or any number of shared ones; who waits has said so before it looks once more and
 //! sleeps, and who gives a lock back looks for waiters afterwards. So many shared locks pass who waits for an exclusive one, since who
 //! holds a shared lock may wait for somebody who asks for another one, and so many exclusive ones, since waking somebody for each takes
-//! longer than most of them last; those after them stand back, so that nobody starves.
+//! longer than most of them last; those after them stand back.
 //! Proved by `tests/loom.rs`.
 
 use std::sync::atomic::Ordering;

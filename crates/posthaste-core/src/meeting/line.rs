@@ -8,7 +8,7 @@ use posthaste_os::mem::{Sink, Source};
 use posthaste_os::socket::{Set, Stream};
 
 /// Longest frame: a million members with their cards.
-pub(super) const MOST: usize = 1 << 30;
+const MOST: usize = 1 << 30;
 /// Bytes read at once.
 const PIECE: usize = 64 << 10;
 

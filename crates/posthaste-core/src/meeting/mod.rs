@@ -32,7 +32,7 @@ mod rendezvous;
 
 pub use further::further_hints;
 pub use handshake::pass_between;
-pub use knock::{Knock, Knocked, answer};
+pub use knock::{Knock, answer};
 pub use line::Line;
 pub use members::{Member, Party};
 pub use names::{Inquiry, Next, Question, Server, Told, setting_shown};

@@ -40,15 +40,17 @@ use crate::jobs::JobId;
 use crate::meeting::{Call, Line, Meeting, Member, OverSocket, Party, Port, PortName, over_socket};
 use crate::method::tcp::Pass;
 use crate::progress::Vci;
-use crate::pt2pt::matching::Unexpected;
 use crate::wait::Awaited;
 pub(super) use abroad::Abroad;
 use head::Head;
-use within::There;
+use within::{Letters, MetWithin};
 
 /// Whether a group has what it needs, as its members are told; 0: nobody has told them.
 const NO: u8 = 1;
 const YES: u8 = 2;
+
+/// Time for who has come to say the rest, though the call's own time is over.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// How a root comes to the other one.
 enum Way {
@@ -108,7 +110,7 @@ struct Others {
 
 enum Link<'a> {
     Line(Line),
-    Within(There),
+    Within(Letters),
     Way(&'a Groups<'a>),
 }
 
@@ -125,8 +127,8 @@ impl<'a> From<Result<(Link<'a>, Others)>> for Met<'a> {
 enum Heard {
     /// The other root's list, over the connection with it.
     List(Party),
-    /// Something of another rank of its job.
-    Message(Unexpected),
+    /// The same, of another rank of its job.
+    Within(MetWithin),
 }
 
 impl World {
@@ -156,7 +158,7 @@ impl World {
         lock(&port).close();
         self.common.abroad.ports.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
         let name = lock(&port).name().clone();
-        self.refuse_within("MPI_Close_port", &name);
+        self.refuse_within(&name);
         Ok(())
     }
 
@@ -337,44 +339,38 @@ impl World {
         own: &Party,
     ) -> Result<(Link<'static>, Others)> {
         let (place, bytes) = (way.place(), own.bytes()?);
-        let mut within = self.begin_within(comm, &way, bytes.len())?;
-        // The system is asked for nothing as long as messages may be enough.
-        let mut early = self.look_early_within(&mut within);
-        let mut set: Option<Set> = None;
         let until = limit.map(|limit| machine::now() + limit);
-        let mut found: Option<Meeting> = None;
-        let over = || {
-            until.filter(|until| machine::now() >= *until).map(|_| {
-                let limit = limit.unwrap_or_default().as_secs_f64();
-                let text = format!("no other job was met {place} within {limit} s");
-                Err(Error::other(ErrorClass::Port, text))
-            })
-        };
-        let (link, others) = loop {
-            let step = |vci: &mut Vci| {
-                if matches!(way, Way::Accept(_) | Way::Connect(..))
-                    && let Err(why) = Self::check_members(vci, comm)
-                {
-                    return Some(Err(why));
-                }
-                if let Way::Children(_, asked) = way
-                    && let Err(why) = self.check_spawned(asked)
-                {
-                    return Some(Err(why));
-                }
-                if found.is_none()
-                    && let Some(message) = self.look_within(&mut within, vci)
-                {
-                    return Some(Ok(Heard::Message(message)));
-                }
-                if !within.is_enough() && set.is_none() {
-                    set = match self.watch_way(&way) {
-                        Ok(set) => Some(set),
-                        Err(why) => return Some(Err(why)),
-                    };
-                }
-                let Some(set) = &set else { return over() };
-                if found.is_none() {
+        let mut within = self.begin_within(comm, &way)?;
+        // The system is asked for nothing as long as messages may be enough.
+        let mut heard = self.early_within(&mut within, &bytes).map(|met| Ok(Heard::Within(met)));
+        let (mut set, mut found): (Option<Set>, Option<Meeting>) = (None, None);
+        let step = |vci: &mut Vci| {
+            if let Some(heard) = heard.take() {
+                return Some(heard);
+            }
+            if matches!(way, Way::Accept(_) | Way::Connect(..))
+                && let Err(why) = Self::check_members(vci, comm)
+            {
+                return Some(Err(why));
+            }
+            if let Way::Children(_, asked) = way
+                && let Err(why) = self.check_spawned(asked)
+            {
+                return Some(Err(why));
+            }
+            if found.is_none()
+                && let Some(met) = within.step(self.founding(), vci, &bytes)
+            {
+                return Some(Ok(Heard::Within(met)));
+            }
+            if !within.is_enough() && set.is_none() {
+                set = match self.watch_way(&way) {
+                    Ok(set) => Some(set),
+                    Err(why) => return Some(Err(why)),
+                };
+            }
+            if let Some(set) = &set {
+                if found.is_none() && !within.is_enough() {
                     found = match way.step(set) {
                         Ok(found) => found,
                         Err(why) => return Some(Err(why)),
@@ -392,38 +388,39 @@ impl World {
                         Err(why) => return Some(Err(lost_root(&place, &why))),
                     }
                 }
-                over()
-            };
-            let vci = comm.context().vci();
-            let awaited = |_: &Vci| Awaited::OtherJob(place.clone());
-            let heard = match early.take() {
-                Some(message) => Ok(Heard::Message(message)),
-                None => self.waiting.until(vci, call, awaited, step),
-            };
-            match heard {
-                Ok(Heard::Message(message)) => {
-                    if let Some((whom, known)) =
-                        self.meet_within(call, &mut within, message, bytes.len(), until)
-                    {
-                        let party = Party::read(&self.swap_within(whom, &bytes, known.list)?)?;
-                        let is_first = matches!(way, Way::Accept(_));
-                        break (Link::Within(whom), Others { is_first, pass: known.pass, party });
-                    }
-                }
-                Ok(Heard::List(party)) => {
-                    self.end_within(within);
-                    let nobody = || Error::other(ErrorClass::Intern, "a list came over no connection");
-                    let Meeting { line, is_first, pass } = found.ok_or_else(nobody)?;
-                    break (Link::Line(line), Others { is_first, pass, party });
-                }
-                Err(why) => {
-                    self.end_within(within);
-                    return Err(why);
-                }
+            }
+            let until = until?;
+            // Who has come says more in a moment.
+            let until = if found.is_some() || within.has_found() { until + GRACE } else { until };
+            (machine::now() >= until).then(|| {
+                let limit = limit.unwrap_or_default().as_secs_f64();
+                let text = format!("no other job was met {place} within {limit} s");
+                Err(Error::other(ErrorClass::Port, text))
+            })
+        };
+        let vci = comm.context().vci();
+        let heard = self.waiting.until(vci, call, |_| Awaited::OtherJob(place.clone()), step);
+        within.end(self.founding(), &mut self.vci_of(self.founding()));
+        let (link, is_first, pass, party) = match heard? {
+            Heard::List(party) => {
+                let nobody = || Error::other(ErrorClass::Intern, "a list came over no connection");
+                let Meeting { line, is_first, pass } = found.ok_or_else(nobody)?;
+                (Link::Line(line), is_first, pass, Ok(party))
+            }
+            Heard::Within(MetWithin { whom, pass, list }) => {
+                (Link::Within(whom), matches!(way, Way::Accept(_)), pass, Party::read(&list))
             }
         };
-        own.check_disjoint(&others.party, "comm")?;
-        Ok((link, others))
+        let party = party.and_then(|party| own.check_disjoint(&party, "comm").map(|()| party));
+        match party {
+            Ok(party) => Ok((link, Others { is_first, pass, party })),
+            Err(why) => {
+                if let Link::Within(whom) = link {
+                    whom.leave(false, self.founding(), &mut self.vci_of(self.founding()));
+                }
+                Err(why)
+            }
+        }
     }
 
     /// Lets a sleeper hear of what comes to a root.
@@ -511,9 +508,7 @@ impl World {
         let here = flags.is_ok_and(|flags| flags.iter().all(|flag| *flag == 1));
         let there = match link {
             Some(Link::Line(line)) => self.have_they(call, line, here),
-            Some(Link::Within(whom)) => {
-                self.swap_within(*whom, &[u8::from(here)], 1).ok().map(|said| said == [1])
-            }
+            Some(Link::Within(whom)) => self.have_they_within(call, whom, here),
             Some(Link::Way(strangers)) => {
                 self.swap(strangers, &[u8::from(here)], 1).ok().map(|said| said == [1])
             }

@@ -4,6 +4,7 @@
 //! process after a disconnect leaves no connection behind.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use posthaste_os::{copying, machine};
@@ -37,6 +38,8 @@ pub(in crate::world) struct Abroad {
     pub(super) ports: Mutex<HashMap<String, Arc<Mutex<Port>>>>,
     /// By the service, the connections to a names server by which publications live.
     pub(super) published: Mutex<HashMap<String, Line>>,
+    /// Calls of ranks of this job, so far.
+    pub(super) calls: AtomicU32,
     /// The communicator with those who started this job.
     pub(super) parents: Mutex<Weak<Comm>>,
 }
@@ -55,8 +58,8 @@ impl Abroad {
         let job = blake3::Hasher::new_keyed(&secret).update(b"job").finalize();
         let job = u64::from_le_bytes(*job.as_bytes().first_chunk().unwrap_or(&[1; 8]));
         let own = ProcessName { job: JobId(job.max(1)), rank };
-        let (known, ports, published, parents) = Default::default();
-        Self { secret, own, shares, known, ports, published, parents }
+        let (known, ports, published, calls, parents) = Default::default();
+        Self { secret, own, shares, known, ports, published, calls, parents }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

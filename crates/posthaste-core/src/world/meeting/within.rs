@@ -4,16 +4,16 @@
 //!   caller                                   owner of the port
 //!     hello          tag: the TCP port  ---->  taken by whoever accepts there
 //!                    tag: of the call   <----  nonce
-//!     stays, or has gone                ---->
-//!     members        <-------------------->    members
+//!     members                           ---->
+//!                                       <----  members
 //!     all have entered them <------------->    all have entered them
 //! ```
 //!
-//! A caller that is not answered soon calls by a connection, too: where the port is closed, that says so. What must stay true: all
-//! that is sent under a call's tag comes in this order, so one that has gone is told from one that stays; nobody waits for a
-//! process that is lost.
+//! Who goes says so by a message without data. A caller that is not answered soon, or sent away, calls by a connection, too: where the port
+//! is closed, that says so. What must stay true: nothing here waits; nobody is answered who has said that it has gone; whoever gives up a
+//! call says so, and takes what the other one has still to say.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use posthaste_os::machine;
@@ -21,69 +21,263 @@ use posthaste_os::machine;
 use super::{Way, filled};
 use crate::buffer::OwnedBuf;
 use crate::comm::Comm;
-use crate::datatype::Segment;
+use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
-use crate::ids::ANY_SOURCE;
-use crate::meeting::{Knock, Knocked, PortName, answer};
+use crate::ids::{ANY_SOURCE, RequestId};
+use crate::meeting::{Knock, PortName, answer};
+use crate::method::tcp::Pass;
 use crate::progress::Vci;
 use crate::pt2pt::matching::{Pattern, Unexpected};
+use crate::pt2pt::send::{self, Started};
 use crate::pt2pt::{probe, recv};
-use crate::request::Status;
 use crate::request::composite::{self, Composite};
+use crate::request::{Status, Table};
 use crate::wait::Awaited;
 use crate::wire::Mode;
-use crate::world::World;
+use crate::world::{World, envelope, take_if_complete};
 
 /// Tags below are ports.
 const FIRST_TAG: u32 = 1 << 16;
-/// Until a caller calls by a connection as well.
+/// Until a caller tries a connection as well.
 const ALONE: Duration = Duration::from_millis(20);
-/// Until the system is asked for anything.
-const EARLY: Duration = Duration::from_micros(20);
-/// What a caller says that is still there. Nothing at all: it has gone; or, from the owner, it is not let in.
-const STAYS: &[u8] = b"S";
-
-/// The next call of this process.
-static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// How a root may meet another rank of its job.
 pub(super) enum Within {
-    /// It calls one, since then.
-    Calls { whom: There, knock: Knock, since: Duration },
-    /// Others may call.
-    Listens(PortName),
     /// Not at all.
     No,
+    /// It calls one, since then, who has not answered.
+    Calls { whom: Letters, knock: Knock, since: Duration },
+    /// It has been answered and has sent its list; the other one is to come.
+    LetIn { whom: Letters, pass: Pass },
+    /// Others may call.
+    Listens(PortName),
+    /// Somebody has called and been answered; its list is to come.
+    Answered { name: PortName, whom: Letters, pass: Pass },
 }
 
-/// Where messages of a call go to and come from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct There {
+/// The other root is met.
+pub(super) struct MetWithin {
+    pub(super) whom: Letters,
+    pub(super) pass: Pass,
+    pub(super) list: Vec<u8>,
+}
+
+/// What two roots send each other under the tag of a call.
+#[derive(Debug)]
+pub(super) struct Letters {
     rank: i32,
     tag: i32,
+    /// One that is on its way, and room for it.
+    coming: Option<(RequestId, OwnedBuf)>,
+}
+
+impl Letters {
+    fn new(rank: i32, tag: u32) -> Self {
+        Self { rank, tag: tag as i32, coming: None }
+    }
+
+    fn pattern(&self, place: &Comm) -> Pattern {
+        Pattern { context: place.context(), source: self.rank, tag: self.tag }
+    }
+
+    /// The next one that has come.
+    ///
+    /// # Errors
+    /// When the other root has gone.
+    pub(super) fn hear(&mut self, place: &Comm, vci: &mut Vci) -> Result<Option<Vec<u8>>> {
+        if self.coming.is_none() {
+            let pattern = self.pattern(place);
+            let Some(message) = probe::take(&mut vci.engine, &mut vci.methods, &pattern) else {
+                return vci.engine.never_ends(&pattern).map_or(Ok(None), Err);
+            };
+            self.coming = Some(receive(vci, message)?);
+        }
+        let Some((id, _)) = &self.coming else { return Ok(None) };
+        let Some(status) = take_if_complete(vci, *id) else { return Ok(None) };
+        let room = self.coming.take().map(|(_, room)| room);
+        if let Some(why) = status?.error {
+            return Err(why);
+        }
+        let said = room.map_or_else(Vec::new, |room| room.source().to_vec());
+        if said.is_empty() {
+            return Err(Error::other(
+                ErrorClass::ProcAborted,
+                format!("rank {} of this job has gone", self.rank),
+            ));
+        }
+        Ok(Some(said))
+    }
+
+    /// Sends one. It goes on by itself where it has to wait, behind a flood of messages, say.
+    pub(super) fn say(&self, place: &Comm, vci: &mut Vci, said: &[u8]) -> Result<()> {
+        say(place, vci, (self.rank, self.tag), said)
+    }
+
+    /// This root has gone, and what the other one `owes` will be received by nobody: its list, or that it has gone, too.
+    pub(super) fn leave(self, owes: bool, place: &Comm, vci: &mut Vci) {
+        let pattern = self.pattern(place);
+        let Vci { engine, methods, .. } = &mut *vci;
+        if let Some((id, room)) = self.coming {
+            // What comes has to come somewhere.
+            std::mem::forget(room);
+            recv::detach(engine, id);
+        } else if owes
+            && let Ok(Some(peer)) = place.destination(self.rank)
+            && let Ok(id) = recv::start_from(engine, methods, Some(peer), &pattern, Segment::empty())
+        {
+            recv::detach(engine, id);
+        }
+        // Who is lost does not wait.
+        let _ = say(place, vci, (self.rank, self.tag), &[]);
+    }
 }
 
 impl Within {
-    /// What the root looks for: an answer, or a caller.
-    fn pattern(&self, place: &Comm) -> Option<Pattern> {
-        let (source, tag) = match self {
-            Self::Calls { whom, .. } => (whom.rank, whom.tag),
-            Self::Listens(name) => (ANY_SOURCE, name.port.into()),
-            Self::No => return None,
-        };
-        Some(Pattern { context: place.context(), source, tag })
+    /// Whether a connection is not tried, or another caller looked for, as things stand.
+    pub(super) fn is_enough(&self) -> bool {
+        match self {
+            Self::Calls { since, .. } => machine::now() < *since + ALONE,
+            Self::LetIn { .. } | Self::Answered { .. } => true,
+            Self::No | Self::Listens(_) => false,
+        }
     }
 
-    /// Whether a connection is not tried yet.
-    pub(super) fn is_enough(&self) -> bool {
-        matches!(self, Self::Calls { since, .. } if machine::now() < *since + ALONE)
+    /// Whether somebody is there who will say more in a moment.
+    pub(super) fn has_found(&self) -> bool {
+        matches!(self, Self::LetIn { .. } | Self::Answered { .. })
+    }
+
+    /// Goes on, for a root with this list.
+    pub(super) fn step(&mut self, place: &Comm, vci: &mut Vci, list: &[u8]) -> Option<MetWithin> {
+        let (next, met) = match std::mem::replace(self, Self::No) {
+            Self::No => (Self::No, None),
+            Self::Calls { mut whom, knock, since } => match whom.hear(place, vci) {
+                Ok(None) => (Self::Calls { whom, knock, since }, None),
+                Ok(Some(said)) => {
+                    match knock.answered(&said).filter(|_| whom.say(place, vci, list).is_ok()) {
+                        Some(pass) => (Self::LetIn { whom, pass }, None),
+                        None => (Self::No, None),
+                    }
+                }
+                // A connection says why.
+                Err(_) => (Self::No, None),
+            },
+            Self::LetIn { mut whom, pass } => match whom.hear(place, vci) {
+                Ok(None) => (Self::LetIn { whom, pass }, None),
+                Ok(Some(list)) => (Self::No, Some(MetWithin { whom, pass, list })),
+                Err(_) => (Self::No, None),
+            },
+            Self::Listens(name) => match let_in(place, vci, &name) {
+                Some((whom, pass)) => (Self::Answered { name, whom, pass }, None),
+                None => (Self::Listens(name), None),
+            },
+            Self::Answered { name, mut whom, pass } => match whom.hear(place, vci) {
+                Ok(None) => (Self::Answered { name, whom, pass }, None),
+                Ok(Some(theirs)) if whom.say(place, vci, list).is_ok() => {
+                    (Self::No, Some(MetWithin { whom, pass, list: theirs }))
+                }
+                // Others may come.
+                Ok(Some(_)) | Err(_) => (Self::Listens(name), None),
+            },
+        };
+        *self = next;
+        met
+    }
+
+    /// The root has met somebody else, or nobody.
+    pub(super) fn end(self, place: &Comm, vci: &mut Vci) {
+        match self {
+            Self::No | Self::Listens(_) => {}
+            Self::Calls { whom, .. } => whom.leave(false, place, vci),
+            Self::LetIn { whom, .. } | Self::Answered { whom, .. } => whom.leave(true, place, vci),
+        }
     }
 }
 
+/// Answers the next caller.
+fn let_in(place: &Comm, vci: &mut Vci, name: &PortName) -> Option<(Letters, Pass)> {
+    while let Some((whom, pass, said)) = next_caller(place, vci, name) {
+        if whom.say(place, vci, &said).is_ok() {
+            return Some((whom, pass));
+        }
+    }
+    None
+}
+
+/// The next caller at a port that is still there, what its group's members and ours know each other by, and what it is to be answered.
+fn next_caller(place: &Comm, vci: &mut Vci, name: &PortName) -> Option<(Letters, Pass, Vec<u8>)> {
+    let pattern = Pattern { context: place.context(), source: ANY_SOURCE, tag: name.port.into() };
+    loop {
+        let message = probe::take(&mut vci.engine, &mut vci.methods, &pattern)?;
+        let rank = message.envelope.source;
+        let (id, room) = receive(vci, message).ok()?;
+        // A hello is so short that it has come with its envelope, unless its sender is held back: then it calls again, by a connection.
+        match take_if_complete(vci, id) {
+            Some(Ok(Status { error: None, .. })) => {}
+            Some(_) => continue,
+            None => {
+                std::mem::forget(room);
+                recv::detach(&mut vci.engine, id);
+                continue;
+            }
+        }
+        let Ok(Some((pass, tag, said))) = answer(name, &room.source().to_vec()) else { continue };
+        let mut whom = Letters::new(rank, tag);
+        // One that goes says so after its hello.
+        if matches!(whom.hear(place, vci), Ok(None)) && whom.coming.is_none() {
+            return Some((whom, pass, said));
+        }
+    }
+}
+
+/// Begins to receive a message that was found, with a request of the reserve if need be.
+fn receive(vci: &mut Vci, message: Unexpected) -> Result<(RequestId, OwnedBuf)> {
+    let Vci { engine, methods, .. } = vci;
+    let room = OwnedBuf::try_new(usize::try_from(message.envelope.len).unwrap_or(usize::MAX));
+    let segment = room
+        .as_ref()
+        .map_or_else(|_| Segment::empty(), |room| Segment::contiguous(room.user_buf(), room.len() as u64));
+    engine.requests.reserve(true);
+    let id = recv::start_unexpected(engine, methods, message, segment);
+    engine.requests.reserve(false);
+    match (id?, room) {
+        (id, Ok(room)) => Ok((id, room)),
+        (id, Err(why)) => {
+            recv::detach(engine, id);
+            Err(why)
+        }
+    }
+}
+
+fn say(place: &Comm, vci: &mut Vci, (rank, tag): (i32, i32), said: &[u8]) -> Result<()> {
+    let Some(peer) = place.destination(rank)? else { return Ok(()) };
+    let said = filled(said);
+    let segment = Segment::contiguous(said.user_buf(), said.len() as u64);
+    let envelope = envelope(place, tag, &segment, Mode::Standard, Types::UNKNOWN)?;
+    let Vci { engine, methods, .. } = vci;
+    engine.requests.reserve(true);
+    let whole =
+        composite::begin(&mut engine.requests, Composite::of(1).keeping_alive(Some(said)), Status::EMPTY);
+    let sent = whole.and_then(|whole| match send::start(engine, methods, peer, &envelope, segment) {
+        Ok(started) => {
+            let part = if let Started::Request(id) = started { id } else { Table::DONE };
+            composite::add(&mut engine.requests, &mut engine.finished, whole, part, false);
+            recv::detach(engine, whole);
+            Ok(())
+        }
+        Err(why) => {
+            engine.requests.remove(whole);
+            Err(why)
+        }
+    });
+    engine.requests.reserve(false);
+    methods.flush_gathered();
+    sent
+}
+
 impl World {
-    /// What a root begins with that has a list of so many bytes. Where its communicator has a VCI of its own, it would hear no
-    /// messages while it waits, and connects.
-    pub(super) fn begin_within(&self, comm: &Comm, way: &Way, list: usize) -> Result<Within> {
+    /// What a root begins with. Where its communicator has a VCI of its own, it would hear no messages while it waits, and connects.
+    pub(super) fn begin_within(&self, comm: &Comm, way: &Way) -> Result<Within> {
         let place = self.founding();
         if comm.context().vci() != place.context().vci() {
             return Ok(Within::No);
@@ -97,13 +291,13 @@ impl World {
                 };
                 let Ok(rank) = i32::try_from(owner.rank) else { return Ok(Within::No) };
                 // SYNC: a number; nothing is read on account of it.
-                let tag = FIRST_TAG + NEXT.fetch_add(1, Ordering::Relaxed) % (1 << 30);
-                let (knock, hello) = Knock::new(name, list, tag)?;
-                let whom = There { rank, tag: tag as i32 };
-                let port = There { rank, tag: name.port.into() };
+                let count = self.common.abroad.calls.fetch_add(1, Ordering::Relaxed);
+                let tag = FIRST_TAG + count % (1 << 30);
+                let (knock, hello) = Knock::new(name, tag)?;
+                let said = say(place, &mut self.vci_of(place), (rank, name.port.into()), &hello);
                 // Of one that is lost, or no rank, the connection tells more.
-                Ok(match self.say_within(port, &hello) {
-                    Ok(()) => Within::Calls { whom, knock, since: machine::now() },
+                Ok(match said {
+                    Ok(()) => Within::Calls { whom: Letters::new(rank, tag), knock, since: machine::now() },
                     Err(_) => Within::No,
                 })
             }
@@ -111,142 +305,46 @@ impl World {
         }
     }
 
-    /// What has come for it, if anything. A caller whose owner is lost is not answered any more.
-    pub(super) fn look_within(&self, within: &mut Within, vci: &mut Vci) -> Option<Unexpected> {
-        let pattern = within.pattern(self.founding())?;
-        let message = probe::take(&mut vci.engine, &mut vci.methods, &pattern);
-        if message.is_none() && pattern.source != ANY_SOURCE && vci.engine.never_ends(&pattern).is_some() {
-            *within = Within::No;
-        }
-        message
-    }
-
-    /// What comes in the first moments.
-    pub(super) fn look_early_within(&self, within: &mut Within) -> Option<Unexpected> {
-        let at = within.pattern(self.founding())?.context.vci();
-        let until = machine::now() + EARLY;
-        loop {
-            self.runtime.step(at);
-            let message = self.look_within(within, &mut self.vci_at(at));
-            if message.is_some() || machine::now() >= until {
-                return message;
+    /// What comes in the first moments, before the system is asked for anything.
+    pub(super) fn early_within(&self, within: &mut Within, list: &[u8]) -> Option<MetWithin> {
+        const MOMENTS: Duration = Duration::from_micros(20);
+        let place = self.founding();
+        let until = machine::now() + MOMENTS;
+        while !matches!(within, Within::No) && machine::now() < until {
+            self.runtime.step(place.context().vci());
+            let met = within.step(place, &mut self.vci_of(place), list);
+            if met.is_some() {
+                return met;
             }
-            std::hint::spin_loop();
         }
+        None
     }
 
-    /// What comes of the message that was found: the other root, who stays, and what is known of it. Who is passed by hears why over
-    /// a connection, as who calls and is not let in does.
-    pub(super) fn meet_within(
+    /// Whether all members of the other group have what they need, for the same of our own; `None` when its root has gone.
+    pub(super) fn have_they_within(
         &self,
         call: &'static str,
-        within: &mut Within,
-        message: Unexpected,
-        list: usize,
-        until: Option<Duration>,
-    ) -> Option<(There, Knocked)> {
-        let rank = message.envelope.source;
-        let said = self.take_within(call, message);
-        match within {
-            Within::Calls { whom, knock, .. } => {
-                let (whom, known) = (*whom, said.ok().and_then(|said| knock.answered(&said)));
-                *within = Within::No;
-                known.filter(|_| self.say_within(whom, STAYS).is_ok()).map(|known| (whom, known))
-            }
-            Within::Listens(name) => {
-                let (known, tag, said) = answer(name, &said.ok()?, list).ok()??;
-                let whom = There { rank, tag: tag as i32 };
-                let stays = self.say_within(whom, &said).is_ok() && self.stays(call, whom, until);
-                stays.then_some((whom, known))
-            }
-            Within::No => None,
-        }
-    }
-
-    /// Whether the caller, who has been answered, is still there.
-    fn stays(&self, call: &'static str, whom: There, until: Option<Duration>) -> bool {
+        whom: &mut Letters,
+        here: bool,
+    ) -> Option<bool> {
         let place = self.founding();
-        let pattern = Pattern { context: place.context(), source: whom.rank, tag: whom.tag };
-        let awaited = |_: &Vci| Awaited::OtherJob(format!("for rank {} of this job", whom.rank));
-        let said = self.waiting.until(pattern.context.vci(), call, awaited, |vci: &mut Vci| {
-            let message = probe::take(&mut vci.engine, &mut vci.methods, &pattern);
-            let is_over = || {
-                vci.engine.never_ends(&pattern).is_some()
-                    || until.is_some_and(|until| machine::now() >= until)
-            };
-            message.map(Some).or_else(|| is_over().then_some(None))
-        });
-        match said {
-            Some(message) => self.take_within(call, message).is_ok_and(|said| said == STAYS),
-            None => {
-                self.leave_within(whom);
-                false
+        whom.say(place, &mut self.vci_of(place), &[u8::from(here)]).ok()?;
+        let awaited = |_: &Vci| Awaited::OtherJob("with the members of the other group".into());
+        self.waiting.until(place.context().vci(), call, awaited, |vci: &mut Vci| {
+            match whom.hear(place, vci) {
+                Ok(said) => said.map(|said| Some(said == [1])),
+                Err(_) => Some(None),
             }
-        }
-    }
-
-    /// The list of the other root, for our own.
-    pub(super) fn swap_within(&self, whom: There, own: &[u8], theirs: usize) -> Result<Vec<u8>> {
-        let (out, room) = (filled(own), OwnedBuf::try_new(theirs)?);
-        let outgoing = Segment::contiguous(out.user_buf(), own.len() as u64);
-        let incoming = Segment::contiguous(room.user_buf(), theirs as u64);
-        let There { rank, tag } = whom;
-        let status = self.exchange(self.founding(), (outgoing, rank, tag), (incoming, rank, tag))?;
-        if status.bytes != theirs as u64 {
-            let text = format!("rank {rank} of this job has gone while the two met");
-            return Err(status.error.unwrap_or_else(|| Error::other(ErrorClass::ProcAborted, text)));
-        }
-        Ok(room.source().to_vec())
-    }
-
-    /// The root has met somebody else, or nobody.
-    pub(super) fn end_within(&self, within: Within) {
-        if let Within::Calls { whom, .. } = within {
-            self.leave_within(whom);
-        }
+        })
     }
 
     /// Callers at a port that is closed are told so.
-    pub(super) fn refuse_within(&self, call: &'static str, name: &PortName) {
-        while let Ok(Some(Some(message))) = self.improbe(self.founding(), ANY_SOURCE, name.port.into()) {
-            let rank = message.envelope.source;
-            let said = self.take_within(call, message);
-            if let Ok(Ok(Some((_, tag, _)))) = said.map(|said| answer(name, &said, 1)) {
-                self.leave_within(There { rank, tag: tag as i32 });
-            }
-        }
-    }
-
-    fn leave_within(&self, whom: There) {
-        // Who is lost does not wait.
-        let _ = self.say_within(whom, &[]);
-    }
-
-    /// It goes on by itself where it has to wait, behind a flood of messages, say.
-    fn say_within(&self, whom: There, said: &[u8]) -> Result<()> {
+    pub(super) fn refuse_within(&self, name: &PortName) {
         let place = self.founding();
-        let said = filled(said);
-        let segment = Segment::contiguous(said.user_buf(), said.len() as u64);
-        let whole = Composite::of(1).keeping_alive(Some(said));
-        let whole = composite::begin(&mut self.vci_of(place).engine.requests, whole, Status::EMPTY)?;
-        let sent = self.isend(place, whom.rank, whom.tag, segment, Mode::Standard);
-        let Vci { engine, .. } = &mut *self.vci_of(place);
-        match &sent {
-            Ok(send) => {
-                composite::add(&mut engine.requests, &mut engine.finished, whole, *send, false);
-                recv::detach(engine, whole);
-            }
-            Err(_) => drop(engine.requests.remove(whole)),
+        self.runtime.step(place.context().vci());
+        let vci = &mut *self.vci_of(place);
+        while let Some((whom, ..)) = next_caller(place, vci, name) {
+            whom.leave(false, place, vci);
         }
-        sent.map(drop)
-    }
-
-    fn take_within(&self, call: &'static str, message: Unexpected) -> Result<Vec<u8>> {
-        // Nothing that is sent under the tag of a port or a call is longer.
-        let room = OwnedBuf::new(256.min(message.envelope.len as usize));
-        let segment = Segment::contiguous(room.user_buf(), room.len() as u64);
-        let id = self.imrecv(&mut Some(message), segment)?;
-        let status = self.wait_in(call, id)?;
-        status.error.map_or_else(|| Ok(room.source().to_vec()), Err)
     }
 }
