@@ -14,28 +14,10 @@
  *   thread     another thread of a member that is in the call revokes it
  *   both       a member that does not come revokes the communicator, and is killed
  *   before     a member is killed before all others come, who have heard of it */
-#include "../check.h"
-#include <mpi-ext.h>
+#include "killed.h"
 #include <pthread.h>
-#include <signal.h>
-#include <sys/time.h>
-#include <unistd.h>
 
-enum { MEMBERS = 3, OTHER = 3, MEMBER = 1, LATER_MS = 300 };
-
-static void die(int signal)
-{
-    (void)signal;
-    kill(getpid(), SIGKILL);
-    for (;;) pause();
-}
-
-static void die_later(void)
-{
-    struct sigaction action = {.sa_handler = die, .sa_flags = SA_RESTART};
-    struct itimerval timer = {.it_value = {0, LATER_MS * 1000}};
-    CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &timer, NULL) == 0, "no timer");
-}
+enum { MEMBERS = 3, OTHER = 3, MEMBER = 1 };
 
 static int class_of(int code)
 {
@@ -49,16 +31,6 @@ static void *revoke_later(void *comm)
     usleep(LATER_MS * 1000);
     OK(MPIX_Comm_revoke(*(MPI_Comm *)comm));
     return NULL;
-}
-
-static void until_heard(MPI_Comm comm)
-{
-    for (int count = 0; count == 0;) {
-        MPI_Group failed;
-        OK(MPIX_Comm_get_failed(comm, &failed));
-        OK(MPI_Group_size(failed, &count));
-        OK(MPI_Group_free(&failed));
-    }
 }
 
 static int meet(int accepts, const char *port, int root, MPI_Comm comm, MPI_Comm *inter)
@@ -135,7 +107,7 @@ int main(int argc, char **argv)
         pthread_t thread;
         if (rank == victim && threads) CHECK(pthread_create(&thread, NULL, revoke_later, &comm) == 0, "no thread");
         else if (rank == victim) die_later();
-        if (!strcmp(fate, "before")) until_heard(comm);
+        if (!strcmp(fate, "before")) until_lost(comm);
         if (accepts && rank == root) OK(MPI_Open_port(MPI_INFO_NULL, port));
         double since = MPI_Wtime();
         int code = meet(accepts, accepts ? port : theirs, root, comm, &inter), class = class_of(code);

@@ -4,37 +4,7 @@
  *
  *   owner    rank 0, which has a port and accepts nobody: the call of rank 1 is over, who then meets rank 2
  *   caller   rank 1, which waits at the port of rank 0: rank 0 passes it by, and meets rank 2 */
-#include "../check.h"
-#include <mpi-ext.h>
-#include <signal.h>
-#include <sys/time.h>
-#include <unistd.h>
-
-enum { LATER_MS = 300 };
-
-static void die(int signal)
-{
-    (void)signal;
-    kill(getpid(), SIGKILL);
-    for (;;) pause();
-}
-
-static void die_later(void)
-{
-    struct sigaction action = {.sa_handler = die, .sa_flags = SA_RESTART};
-    struct itimerval timer = {.it_value = {0, LATER_MS * 1000}};
-    CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &timer, NULL) == 0, "no timer");
-}
-
-static void until_lost(void)
-{
-    for (int count = 0; count == 0;) {
-        MPI_Group failed;
-        OK(MPIX_Comm_get_failed(MPI_COMM_WORLD, &failed));
-        OK(MPI_Group_size(failed, &count));
-        OK(MPI_Group_free(&failed));
-    }
-}
+#include "killed.h"
 
 /* The two that are left. */
 static void meet(const char *port, int accepts)
@@ -77,7 +47,7 @@ int main(int argc, char **argv)
     } else if (owner) {
         meet(port, 1);
     } else {
-        until_lost();
+        until_lost(MPI_COMM_WORLD);
         if (rank == 0) meet(port, 1);
         else meet(all[0], 0);
     }

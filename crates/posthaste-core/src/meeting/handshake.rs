@@ -1,9 +1,12 @@
-//! The handshake at a port: who connects proves that it has the port's name, and so does who accepts. Does no I/O.
+//! The handshake at a port: who connects proves that it has the port's name, and so does who accepts. Does no I/O, but for random bytes.
 //!
 //! A proof is the keyed hash (BLAKE3) of both nonces under the port's secret, so the secret never travels, and neither does
 //! the one that both derive for their members. The seal of the hello proves nothing that could not be repeated, but sends
 //! strangers away at once. What must stay true: every byte is checked; proofs are compared in constant time.
 
+use posthaste_os::machine;
+
+use crate::error::Error;
 use crate::method::tcp::Pass;
 
 const MAGIC: [u8; 12] = *b"pstMeet\0\x01\0\0\0";
@@ -89,6 +92,14 @@ pub(super) fn local_name(secret: &[u8; 16], host: u64) -> String {
     let name =
         blake3::Hasher::new_keyed(&key(secret)).update(b"local").update(&host.to_le_bytes()).finalize();
     format!("posthaste/{}", name.to_hex())
+}
+
+/// A number that nobody guesses.
+///
+/// # Errors
+/// When the system has no random bytes.
+pub(super) fn nonce() -> crate::error::Result<Word> {
+    machine::random().map_err(|e| Error::system("making a number that nobody guesses", e))
 }
 
 /// The 32 bytes from `at` on; zeros for what is not there.

@@ -4,11 +4,9 @@
 //!
 //! What must stay true: what another rank says is checked.
 
-use posthaste_os::machine;
-
 use super::PortName;
-use super::handshake::{HELLO, Proofs, WORD, Word, hello, read_hello};
-use crate::error::{Error, Result};
+use super::handshake::{HELLO, Proofs, WORD, Word, hello, nonce, read_hello};
+use crate::error::Result;
 use crate::method::tcp::Pass;
 
 /// A caller, who has said its hello.
@@ -50,10 +48,6 @@ pub fn answer(name: &PortName, call: &[u8]) -> Result<Option<(Pass, u32, Vec<u8>
     let (Some(caller), Some(tag)) = (caller, tag) else { return Ok(None) };
     let own = nonce()?;
     Ok(Some((Proofs::new(&name.secret, caller, own).pass(), tag, own.to_vec())))
-}
-
-fn nonce() -> Result<Word> {
-    machine::random().map_err(|e| Error::system("making a number that nobody guesses", e))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Names of ports: `ph1/PORT/SECRET/ADDRESS,ADDRESS/OWNER`, such as `ph1/40123/5f0c…/10.0.0.1,fd00::1/1d3e….2`.
 //!
-//! The secret has 32 hexadecimal digits; the owner is a job, in hexadecimal digits, and a rank there, and is missing where no rank has it. What must stay true: a name fits into the 256 bytes that the shortest ABI has for
-//! it; text from a user is checked; a name is never shown whole, for whoever reads it can connect.
+//! The secret has 32 hexadecimal digits; the owner is a job, in hexadecimal digits, and a rank there, and is missing where no
+//! rank has it. What must stay true: a name fits into the 256 bytes that the shortest ABI has for it; text from a user is checked; a name is never shown whole, for whoever reads it can connect.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};

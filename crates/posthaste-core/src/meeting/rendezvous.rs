@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::error::{Error, ErrorClass, Result};
 use crate::jobs::ProcessName;
 use crate::meeting::handshake::{
-    ANSWER, GO, HELLO, Proofs, WORD, hello, is_same, local_name, read_hello, word,
+    ANSWER, GO, HELLO, Proofs, WORD, hello, is_same, local_name, nonce, read_hello, word,
 };
 use crate::meeting::{Line, PortName};
 use crate::method::tcp::{Pass, Tcp, own_addresses};
@@ -387,7 +387,7 @@ pub fn over_socket(fd: RawFd) -> Result<OverSocket> {
         Error::invalid(ErrorClass::Arg, "fd", format!("{fd} ({why})"), "a connected stream socket")
     };
     let stream = Stream::of_program(fd).map_err(wrong)?;
-    let own = machine::random().map_err(|e| Error::system("making a number that nobody guesses", e))?;
+    let own = nonce()?;
     let mut line = Line::new(stream);
     line.say(&own);
     Ok(OverSocket { line: Some(line), own })
