@@ -298,7 +298,7 @@ impl Methods {
             && !envelope.context.spans_jobs()
         {
             let Some(claim) = shm.claim(rank as usize, len, Load::Message) else { return false };
-            claim.write_eager(envelope, segment);
+            claim.write_eager(envelope, false, segment);
             self.counts.message(Counter::EagerShm, envelope.len);
             return true;
         }
@@ -310,7 +310,10 @@ impl Methods {
         let len = envelope.front() + envelope.len as usize;
         if let Some((shm, rank)) = self.memory_of(to) {
             let Some(claim) = shm.claim(rank, len, Load::Message) else { return false };
-            claim.write(&Emit::eager(envelope), Some(segment));
+            match envelope.types.is_known() {
+                false => claim.write_eager(envelope, envelope.context.spans_jobs(), segment),
+                true => claim.write(&Emit::eager(envelope), Some(segment)),
+            }
             self.counts.message(Counter::EagerShm, envelope.len);
             return true;
         }
@@ -398,7 +401,7 @@ impl Methods {
     ) -> ControlFlow<Option<u64>> {
         match (self.route(from), &mut self.all.shm) {
             (Route::Shm(rank), Some(shm)) if !envelope.context.spans_jobs() => {
-                shm.take_plain(rank as usize, envelope, room, put)
+                shm.take_plain(rank as usize, envelope, false, room, put)
             }
             _ => self.take_plain_elsewhere(from, envelope, room, put),
         }
@@ -412,6 +415,9 @@ impl Methods {
         room: u64,
         put: impl FnOnce(Source<'_>),
     ) -> ControlFlow<Option<u64>> {
+        if let Some((shm, rank)) = self.memory_of(from) {
+            return shm.take_plain(rank, wanted, wanted.context.spans_jobs(), room, put);
+        }
         let mut taken = None;
         let next = self.take_next(from, |packet| {
             if let Packet::Eager { envelope, sender: None, data } = packet

@@ -38,7 +38,7 @@ use crate::method::{
     Access, Caps, Drain, Event, GrantedSend, Next, OpenReceive, Outcome, Owner, Route, Routes, Transfer,
 };
 use crate::trace::{Counter, Counts};
-use crate::wire::{BufferCursor, DATA_FRONT, Emit, Envelope, Granted, Kind, Offer, Packet, RemoteMemory};
+use crate::wire::{BufferCursor, DATA_FRONT, Emit, Envelope, Granted, Offer, Packet, RemoteMemory};
 
 /// Records taken from one ring before the next ring has its turn.
 pub(super) const TURN: usize = 64;
@@ -351,12 +351,13 @@ impl Shm {
         }
     }
 
-    /// See [`super::Methods::take_plain`].
+    /// See [`super::Methods::take_plain`]. `spans_jobs`: as in [`Envelope::plain_data`].
     #[inline(always)]
     pub(super) fn take_plain(
         &mut self,
         from: usize,
         envelope: &Envelope,
+        spans_jobs: bool,
         room: u64,
         put: impl FnOnce(Source<'_>),
     ) -> ControlFlow<Option<u64>> {
@@ -367,12 +368,11 @@ impl Shm {
             Ok(Some(record)) => record,
             Err(ring::Malformed) => return ControlFlow::Break(None),
         };
-        let len = record.payload.len() as u64;
-        let has_room = envelope.len <= len && len <= room;
-        if !(has_room && Envelope { len, ..*envelope }.has_plain_header(&record.header)) {
+        let Some(data) = envelope.plain_data(spans_jobs, &record.header, record.payload, room) else {
             return ControlFlow::Break(None);
-        }
-        put(record.payload);
+        };
+        let len = data.len() as u64;
+        put(data);
         took(reader, &self.doorbell, &mut self.lively, from);
         ControlFlow::Break(Some(len))
     }
@@ -758,10 +758,12 @@ impl Room for Claim<'_> {
 }
 
 impl Claim<'_> {
+    /// Writes a message that says nothing of its types and was not converted. `spans_jobs`: as in [`Envelope::begin_plain`].
     #[inline(always)]
-    pub(super) fn write_eager(mut self, envelope: &Envelope, segment: &mut Segment) {
-        self.claim.set_header(&envelope.plain_header(Kind::Eager));
-        segment.pack(self.claim.payload());
+    pub(super) fn write_eager(mut self, envelope: &Envelope, spans_jobs: bool, segment: &mut Segment) {
+        let (header, data) = envelope.begin_plain(spans_jobs, self.claim.payload());
+        segment.pack(data);
+        self.claim.set_header(&header);
         self.claim.commit();
         self.doorbell.ring(self.to);
     }

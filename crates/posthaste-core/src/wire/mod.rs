@@ -570,18 +570,44 @@ impl Envelope {
         self.header_with(kind, types | jobs | if self.types.canonical { CANONICAL } else { 0 })
     }
 
-    /// The same for a message within a job that says nothing of its types and was not converted.
-    #[inline]
-    pub fn plain_header(&self, kind: Kind) -> [u8; HEADER] {
-        self.header_with(kind, 0)
+    /// Begins the packet of an eager message that says nothing of its types and was not converted: its header, and where its data
+    /// goes. `spans_jobs`: what [`ContextId::spans_jobs`] says of its context.
+    #[inline(always)]
+    pub fn begin_plain<'a>(&self, spans_jobs: bool, payload: Sink<'a>) -> ([u8; HEADER], Sink<'a>) {
+        if !spans_jobs {
+            return (self.header_with(Kind::Eager, 0), payload);
+        }
+        let (mut job, data) = payload.split_at(size_of::<JobWord>());
+        job.copy_from(self.job_word().as_bytes());
+        (self.header_with(Kind::Eager, SPANS_JOBS), data)
     }
 
-    /// Whether that would be this header.
+    /// The data of such a message, if this packet is one with this envelope, or a longer one that has no more bytes than `room`.
     #[inline(always)]
-    pub fn has_plain_header(&self, header: &[u8; HEADER]) -> bool {
-        let (ours, theirs) = (self.words_with(Kind::Eager, 0), zerocopy::transmute!(*header));
-        let [a, b, c]: [u64; 3] = theirs;
-        (ours[0] ^ a) | (ours[1] ^ b) | (ours[2] ^ c) == 0
+    pub fn plain_data<'a>(
+        &self,
+        spans_jobs: bool,
+        header: &[u8; HEADER],
+        payload: Source<'a>,
+        room: u64,
+    ) -> Option<Source<'a>> {
+        let (flags, data) = if spans_jobs {
+            let (job, data) = front::<JobWord>(payload).ok()?;
+            (SPANS_JOBS, (job == self.job_word()).then_some(data)?)
+        } else {
+            (0, payload)
+        };
+        let len = data.len() as u64;
+        let ours = Self { len, ..*self }.words_with(Kind::Eager, flags);
+        let [a, b, c]: [u64; 3] = zerocopy::transmute!(*header);
+        let is_alike = (ours[0] ^ a) | (ours[1] ^ b) | (ours[2] ^ c) == 0;
+        (self.len <= len && len <= room && is_alike).then_some(data)
+    }
+
+    /// The job that has to be named with its context, 0 if none has.
+    #[inline]
+    fn job_word(&self) -> JobWord {
+        JobWord::new(self.context.job().map_or(0, |job| job.0))
     }
 
     #[inline(always)]
@@ -840,6 +866,7 @@ fn part(payload: Source<'_>) -> Result<Part, Malformed> {
 }
 
 /// Reads a `T` from the front of the payload; the rest follows it.
+#[inline]
 fn front<T: FromBytes + IntoBytes>(payload: Source<'_>) -> Result<(T, Source<'_>), Malformed> {
     let (bytes, rest) = payload.split_at(size_of::<T>());
     if bytes.len() < size_of::<T>() {

@@ -49,6 +49,40 @@ fn a_context_of_several_jobs_names_its_job() {
     );
 }
 
+/// The short way to write and read a message makes the same bytes as the general one, and takes no other message.
+#[test]
+fn a_plain_message_is_an_eager_one() {
+    let job = |id| ContextId(64).allocated_in(JobId(id)).unwrap();
+    let contexts = [ContextId(64), job(0xfeed_0000_0000_0008), job(0xfeed_0000_0000_0009)];
+    let envelopes = contexts.map(|context| Envelope { context, ..envelope() });
+    let packets = envelopes.map(|envelope| {
+        let mut payload = vec![0; envelope.front() + 4];
+        let (header, mut data) =
+            envelope.begin_plain(envelope.context.spans_jobs(), payload[..].as_mut().into());
+        data.copy_from(&[1, 2, 3, 4]);
+        let emit = Emit::eager(&envelope);
+        assert_eq!((header, &payload), (emit.header, &bytes(&emit, &[1, 2, 3, 4])));
+        (header, payload)
+    });
+    for (at, envelope) in envelopes.iter().enumerate() {
+        let take = |wanted: Envelope, (header, payload): &([u8; HEADER], Vec<u8>), room| {
+            let data = wanted.plain_data(wanted.context.spans_jobs(), header, payload[..].into(), room);
+            data.map(|data| data.to_vec())
+        };
+        for (other, packet) in packets.iter().enumerate() {
+            let expected = (at == other).then(|| vec![1, 2, 3, 4]);
+            assert_eq!(take(*envelope, packet, 4), expected, "{at} from {other}");
+        }
+        let own = &packets[at];
+        assert_eq!(take(*envelope, own, 3), None, "there is no room");
+        assert_eq!(take(Envelope { len: 2, ..*envelope }, own, 4), Some(vec![1, 2, 3, 4]), "a longer one");
+        assert_eq!(take(Envelope { len: 5, ..*envelope }, own, 9), None, "a shorter one");
+        assert_eq!(take(Envelope { tag: 1, ..*envelope }, own, 4), None, "another tag");
+        let cut = (own.0, own.1[..3].to_vec());
+        assert_eq!(take(*envelope, &cut, 4), None, "too short for the job, or shorter than wanted");
+    }
+}
+
 /// Every kind survives the way out and in, as its text shows.
 #[test]
 fn round_trips() {
