@@ -158,6 +158,11 @@ pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
         if least >= options.rounds {
             break;
         }
+        // Where nothing has been quiet so far, more of the same tells no more.
+        if attempt >= options.rounds && quiet_rounds.iter().all(|rounds| *rounds == 0) {
+            eprintln!("this machine is not quiet");
+            break;
+        }
     }
     for (i, part) in parts.iter().enumerate().filter(|(i, _)| quiet_rounds[*i] == 0) {
         println!("NOT QUIET: {part:?} is shown from rounds that should have been thrown away");
