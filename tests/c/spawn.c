@@ -88,6 +88,14 @@ int main(int argc, char **argv)
     EQUAL(codes[2], MPI_ERR_SPAWN);
     use(inter, 0);
     OK(MPI_Comm_disconnect(&inter));
+
+    /* And two of very many; there is a code for each. */
+    enum { MANY = 10000 };
+    static int many[MANY];
+    OK(MPI_Comm_spawn(own, arguments, MANY, two, root, MPI_COMM_WORLD, &inter, many));
+    for (int i = 0; i < MANY; i++) EQUAL(many[i], i < 2 ? MPI_SUCCESS : MPI_ERR_SPAWN);
+    use(inter, 0);
+    OK(MPI_Comm_disconnect(&inter));
     OK(MPI_Info_free(&two));
 
     /* What cannot be started is an error at all ranks, which have a code for each process, and says why. */

@@ -116,14 +116,21 @@ static void revoking(void)
 static void between_groups(void)
 {
     MPI_Comm half, inter, shrunk;
-    int flag = 1 | 1 << (1 + rank), remote = 0, before = 0;
+    MPI_Request request;
+    /* What both groups have, what the own one has, and what nobody else has. */
+    int flag = 1 | 2 << rank % 2 | 8 << rank, remote = 0, before = 0;
     if (size < 2) return;
     OK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half));
     OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 3, &inter));
     OK(MPIX_Comm_agree(inter, &flag));
-    EQUAL(flag, 1);
-    OK(MPIX_Comm_shrink(inter, &shrunk));
     OK(MPI_Comm_remote_size(inter, &before));
+    /* The bits of the other group: those of its only member, or what all of it have. */
+    EQUAL(flag, 1 | 2 << (1 - rank % 2) | (before == 1 ? 8 << (1 - rank % 2) : 0));
+    flag = 4 | 1 << rank % 2;
+    OK(MPIX_Comm_iagree(inter, &flag, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    EQUAL(flag, 4 | 1 << (1 - rank % 2));
+    OK(MPIX_Comm_shrink(inter, &shrunk));
     OK(MPI_Comm_remote_size(shrunk, &remote));
     EQUAL(remote, before);
     OK(MPI_Barrier(shrunk));

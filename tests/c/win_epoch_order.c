@@ -125,7 +125,14 @@ static void within_locks(struct window *w)
     add(w, next);
     OK(MPI_Win_unlock(next, w->win));
     REFUSED(MPI_Win_unlock(next, w->win), MPI_ERR_RMA_SYNC);
-    /* What is locked is not exposed. */
+    /* What is exposed is not locked by its owner, and what is locked is not exposed. */
+    OK(MPI_Win_post(from, 0, w->win));
+    REFUSED(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, w->win), MPI_ERR_RMA_SYNC);
+    REFUSED(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, MPI_MODE_NOCHECK, w->win), MPI_ERR_RMA_SYNC);
+    REFUSED(MPI_Win_lock_all(0, w->win), MPI_ERR_RMA_SYNC);
+    OK(MPI_Win_start(to, 0, w->win));
+    OK(MPI_Win_complete(w->win));
+    OK(MPI_Win_wait(w->win));
     OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, w->win));
     REFUSED(MPI_Win_post(from, 0, w->win), MPI_ERR_RMA_SYNC);
     add(w, rank);

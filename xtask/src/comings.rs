@@ -1,5 +1,5 @@
 //! What comes and goes, sessions, calls that wait for another job, and jobs that were spawned side by side, while a process is killed
-//! (`tests/c/fault/session_lost.c`, `accept_lost.c`, `caller_lost.c`, `siblings_lost.c`). In the part `faults` of `cargo xtask test`.
+//! (`tests/c/fault/session_lost.c`, `accept_lost.c`, `caller_lost.c`, `stranger_lost.c`, `siblings_lost.c`). In the part `faults` of `cargo xtask test`.
 //!
 //! What must stay true: whatever needs the lost one ends with an error that says so, and all others go on together, to a
 //! MPI_Finalize or MPI_Session_finalize that succeeds; mpiexec names who was lost, and nobody else.
@@ -44,6 +44,13 @@ const CALLERS: [(&str, &str); 2] = [
     ("caller", "a rank calls another one of its job at its port, and is killed"),
 ];
 
+/// Who hears that a spawned process is killed that has never talked to its parent; see `stranger_lost.c`.
+const STRANGERS: [(&str, &str); 3] = [
+    ("any", "who receives from anybody"),
+    ("named", "who receives from it"),
+    ("asks", "who asks whom it has lost"),
+];
+
 /// How two spawned jobs know each other, and who is killed: so many processes; see `siblings_lost.c`.
 const SIBLINGS: [(&str, &str); 3] = [
     ("apart", "that know nothing of each other"),
@@ -67,10 +74,12 @@ struct Case {
 
 /// All of them.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
-    let programs = ["session_lost", "accept_lost", "caller_lost", "siblings_lost"]
+    let programs = ["session_lost", "accept_lost", "caller_lost", "stranger_lost", "siblings_lost"]
         .map(|name| ctests::helper(project, mpi, "fault", name).map_err(|complaint| (name, complaint)));
-    let [session, accept, caller, siblings] = match programs {
-        [Ok(session), Ok(accept), Ok(caller), Ok(siblings)] => [session, accept, caller, siblings],
+    let [session, accept, caller, stranger, siblings] = match programs {
+        [Ok(session), Ok(accept), Ok(caller), Ok(stranger), Ok(siblings)] => {
+            [session, accept, caller, stranger, siblings]
+        }
         some => {
             for (name, complaint) in some.into_iter().filter_map(Result::err) {
                 tally.test(&format!("faults: compile {name}.c"), || Err(complaint));
@@ -97,6 +106,11 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             let name = format!("faults: {what}{}", way.name);
             let (program, arguments) = (caller.clone(), vec![who]);
             cases.push(Case { name, program, arguments, ranks: 3, way, killed: 1, left: 2 });
+        }
+        for (mode, who) in STRANGERS {
+            let name = format!("faults: a spawned process{} is killed, of which {who} hears", way.name);
+            let (program, arguments) = (stranger.clone(), vec![mode]);
+            cases.push(Case { name, program, arguments, ranks: 1, way, killed: 1, left: 3 });
         }
         for (mode, how) in SIBLINGS {
             for (who, killed, whose) in KILLED {

@@ -146,14 +146,14 @@ const BUILDS: Step = Step {
         Lane::Run("dependencies"),
         Lane::Run("clippy"),
         Lane::Run("doc"),
-        Lane::Run("loom"),
+        Lane::Prepare("unit"),
     ],
     // A link of the library keeps one CPU busy for a minute.
-    behind: &[&[Lane::Run("stage")]],
+    behind: &[&[Lane::Run("stage"), Lane::Run("loom")]],
 };
 
-/// What runs when the library is there, cheap things first. Programs that mostly wait for each other, or for ranks that are killed
-/// and links that are cut, leave half of each CPU to builds, which have less of a priority.
+/// What runs when the library is there, cheap things first. Beside programs that mostly wait for each other run those that
+/// have only to be right.
 const PROGRAMS: [Step; 3] = [
     Step {
         front: &[
@@ -161,34 +161,27 @@ const PROGRAMS: [Step; 3] = [
             Lane::Run("headers"),
             Lane::Run("c"),
             Lane::Run("fortran"),
+            Lane::Run("face"),
             Lane::Run("bits"),
+            Lane::Run("shares"),
             Lane::Run("methods"),
             Lane::Run("mpich"),
         ],
-        behind: &[
-            &[
-                Lane::Run("faults"),
-                Lane::Run("paths"),
-                Lane::Run("hosts"),
-                Lane::Run("valgrind"),
-                Lane::Run("python"),
-                Lane::Run("programs"),
-            ],
-            // One after the other: they are by one cargo in one folder.
-            &[
-                Lane::Prepare("unit"),
-                Lane::Run("doctests"),
-                Lane::Run("face"),
-                Lane::Run("shares"),
-                Lane::Prepare("instructions"),
-                Lane::Prepare("races"),
-                Lane::Run("builds"),
-                Lane::Run("dist"),
-                Lane::Run("rsmpi"),
-            ],
-        ],
+        behind: &[&[
+            Lane::Run("doctests"),
+            Lane::Run("valgrind"),
+            Lane::Run("dist"),
+            Lane::Run("builds"),
+            Lane::Run("rsmpi"),
+            Lane::Run("python"),
+            Lane::Run("programs"),
+        ]],
     },
-    Step { front: &[Lane::Run("unit")], behind: &[] },
+    // The first two mostly wait, for ranks that are killed and for links that are cut: builds get the CPUs meanwhile.
+    Step {
+        front: &[Lane::Run("faults"), Lane::Run("paths"), Lane::Run("unit")],
+        behind: &[&[Lane::Run("hosts")], &[Lane::Prepare("instructions"), Lane::Prepare("races")]],
+    },
     Step {
         front: &[
             Lane::Run("delays"),

@@ -48,7 +48,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 pub(crate) fn build(project: &Project) -> Fallible<PathBuf> {
     let folder = project.folder("helgrind")?;
     let job = project.cargo(&["build", "--quiet", "-p", "posthaste-abi", "--target-dir"]).arg(&folder);
-    job.env("RUSTFLAGS", "--cfg helgrind").succeed()?;
+    job.env("RUSTFLAGS", "--cfg helgrind").limit(900).succeed()?;
     let library = folder.join("debug");
     let name = library.join("libmpi_abi.so.1");
     if !name.exists() {

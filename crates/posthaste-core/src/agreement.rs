@@ -46,7 +46,7 @@ pub struct Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Common {
     /// The bits that all of them have.
-    pub flags: i32,
+    pub flags: i64,
     /// All of them have acknowledged all that are lost.
     pub acknowledged: bool,
 }
@@ -68,7 +68,7 @@ pub type Proposal = [u64; 2];
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Contribution {
     /// Bits, which are combined by "and".
-    pub flags: i32,
+    pub flags: i64,
     /// The lost ranks that it has acknowledged.
     pub acknowledged: BTreeSet<u32>,
     /// What is decided if it decides.

@@ -255,16 +255,27 @@ fn pairs(
     (0..count(block, number)?).map(pair).collect()
 }
 
-/// The answer: an error code for each process, 0 for one that runs. Where all run none is written, for libraries of the
-/// family read short lines.
+/// Longest list of error codes, one for each process: libraries of the family read lines of 1,024 bytes.
+const LONGEST_LIST: usize = 900;
+
+/// The answer: an error code for each process, 0 for one that runs. Where all run none is written, and what would be too long a list
+/// for other libraries is written as runs of like codes, `CODE*COUNT`, which ours reads.
 pub fn started(codes: &[i32]) -> Emit {
     let answer = Emit::new(ANSWER).number("rc", 0);
     if codes.iter().all(|&code| code == 0) {
         return answer;
     }
-    let codes: Vec<String> = codes.iter().map(i32::to_string).collect();
-    answer.pair("errcodes", &codes.join(","))
+    let list: Vec<String> = codes.iter().map(i32::to_string).collect();
+    let list = list.join(",");
+    if list.len() <= LONGEST_LIST {
+        return answer.pair("errcodes", &list);
+    }
+    let runs = codes.chunk_by(|one, next| one == next);
+    let runs: Vec<String> = runs.map(|run| format!("{}*{}", run[0], run.len())).collect();
+    answer.pair(RUNS, &runs.join(","))
 }
+
+const RUNS: &str = "errcode_runs";
 
 /// The answer when nothing was started, with the reason.
 pub fn refused(why: &str) -> Emit {
@@ -289,11 +300,26 @@ pub fn read_answer(answer: &Line<'_>, count: usize) -> Result<Result<Vec<i32>, S
     if answer.number("rc")? != 0 {
         return Ok(Err(answer.get("msg").unwrap_or("no reason given").replace('_', " ")));
     }
+    if let Some(runs) = answer.get(RUNS) {
+        let bad = || BadLine::NotANumber { key: RUNS.into(), value: runs.chars().take(60).collect() };
+        return read_runs(runs, count).map(Ok).ok_or_else(bad);
+    }
     let Some(codes) = answer.get("errcodes") else { return Ok(Ok(vec![0; count])) };
     let bad = || BadLine::NotANumber { key: "errcodes".into(), value: codes.chars().take(60).collect() };
     let read: Vec<i32> =
         codes.split(',').map(|code| code.trim().parse().map_err(|_| bad())).collect::<Result<_, _>>()?;
     if read.len() == count { Ok(Ok(read)) } else { Err(bad()) }
+}
+
+/// So many codes, written as runs.
+fn read_runs(runs: &str, count: usize) -> Option<Vec<i32>> {
+    let mut codes = Vec::new();
+    for run in runs.split(',') {
+        let (code, len) = run.split_once('*')?;
+        let len: usize = len.parse().ok().filter(|len| *len <= count - codes.len())?;
+        codes.extend(std::iter::repeat_n(code.parse::<i32>().ok()?, len));
+    }
+    (codes.len() == count).then_some(codes)
 }
 
 #[cfg(test)]
@@ -314,6 +340,18 @@ mod tests {
                 Spec { count: 3, name: "c".into(), ..Spec::default() },
             ],
             preput: vec![pair("PARENT_ROOT_PORT_NAME", "tag#0$a=b$")],
+        }
+    }
+
+    #[test]
+    fn the_codes_of_many_processes_fit_into_a_line() {
+        let codes = [vec![0; 16], vec![-1; 60_000], vec![0; 3]].concat();
+        let text = started(&codes).line().unwrap();
+        let answer = |text: &str| read_answer(&Line::parse(text).unwrap(), codes.len());
+        assert_eq!(answer(&text).unwrap().unwrap(), codes);
+        for runs in ["0", "0*", "*3", "0*16,-1*60004", "0*16", "0*-1", "0*99999999999999999999", "x*60019"] {
+            let text = format!("cmd=spawn_result rc=0 errcode_runs={runs}\n");
+            assert!(answer(&text).is_err(), "{runs}");
         }
     }
 

@@ -58,7 +58,7 @@ pub(super) fn loom(project: &Project, tally: &mut Tally) {
             ["test", "--quiet", "--release", "-p", "posthaste-os", "--test", "loom", "--target-dir"];
         // So few functions gain nothing from the linker's optimisation, which takes longer than the test.
         let job = project.cargo(&arguments).arg(folder).env("CARGO_PROFILE_RELEASE_LTO", "off");
-        job.env("RUSTFLAGS", "--cfg loom").behind_others().limit(1500).succeed().map(drop)
+        job.env("RUSTFLAGS", "--cfg loom").limit(600).succeed().map(drop)
     });
 }
 
@@ -115,7 +115,7 @@ fn cargo_test(job: Job, name: &str, tally: &mut Tally) {
 
 /// Builds what [`unit()`] runs. What can't be built is reported there.
 pub(super) fn build_unit(project: &Project) {
-    let _ = project.cargo(&[&TEST[..], &["--no-run"]].concat()).run();
+    let _ = project.cargo(&[&TEST[..], &["--no-run"]].concat()).limit(1200).run();
 }
 
 /// Why tests have left themselves out, or a part of what they do, sorted: they pass and say `omitted: WHY`.

@@ -300,6 +300,9 @@ fn update(
         let taken = taken.as_ref().filter(|_| has_elements(&old));
         let ours = [(ORIGIN[2], given), (RESULT[2], taken)];
         let element = Window::element(at, &ours, op)?;
+        if library().strict {
+            op.check_strict(&Datatype::from(element.named))?;
+        }
         let what = (element, operation);
         library().world.accumulate(&found.window, operands, old, at, what, request.is_some())
     })?;

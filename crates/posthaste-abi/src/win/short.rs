@@ -11,6 +11,7 @@ use posthaste_core::op::Predefined;
 use posthaste_core::win::{Spot, Window};
 
 use crate::abi::types::{MPI_Aint, MPI_Datatype, MPI_Op, MPI_Win};
+use crate::layer::library::library;
 use crate::mapping::ranks::rank_in;
 use crate::mapping::types;
 use crate::object::memory::plain_run;
@@ -93,7 +94,7 @@ pub(crate) fn is_comparable(element: &Builtin) -> bool {
     match element.class {
         Class::Integer | Class::FortranInteger | Class::Logical | Class::MultiLanguage | Class::Byte => true,
         // As in reductions, it is a small integer.
-        Class::Character => element.named == Named::Char,
+        Class::Character => element.named == Named::Char && !library().strict,
         _ => false,
     }
 }

@@ -9,7 +9,7 @@ use super::{Agreement, Common, Contribution, Decision, Message, Tree};
 pub(super) const TREES: [Tree; 2] = [Tree::Binomial, Tree::Flat(3)];
 
 /// What a rank contributes: it has acknowledged that rank 0 is lost, and that it is itself.
-fn contribution(flags: i32, rank: usize) -> Contribution {
+fn contribution(flags: i64, rank: usize) -> Contribution {
     let acknowledged = BTreeSet::from([0, rank as u32]);
     Contribution { flags, acknowledged, proposal: [rank as u64, 7] }
 }
@@ -18,7 +18,7 @@ fn contribution(flags: i32, rank: usize) -> Contribution {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Job {
     pub(super) parts: Vec<Agreement>,
-    flags: Vec<i32>,
+    flags: Vec<i64>,
     /// What a process has yet to send for its last event; it takes nothing else meanwhile.
     pub(super) unsent: Vec<VecDeque<(u32, Message)>>,
     /// By sender and receiver.

@@ -49,7 +49,7 @@ impl Message {
 }
 
 fn put_common(words: &mut Vec<u32>, Common { flags, acknowledged }: Common) {
-    words.extend([flags as u32, acknowledged.into()]);
+    words.extend([flags as u32, (flags >> 32) as u32, acknowledged.into()]);
 }
 
 fn put_lost(words: &mut Vec<u32>, lost: &[u32]) {
@@ -74,8 +74,9 @@ fn take(words: &mut &[u32]) -> Option<u32> {
 }
 
 fn take_common(words: &mut &[u32]) -> Option<Common> {
-    let (flags, acknowledged) = (take(words)?, take(words)?);
-    (acknowledged < 2).then_some(Common { flags: flags as i32, acknowledged: acknowledged == 1 })
+    let flags = take_long(words)? as i64;
+    let acknowledged = take(words)?;
+    (acknowledged < 2).then_some(Common { flags, acknowledged: acknowledged == 1 })
 }
 
 fn take_lost(words: &mut &[u32]) -> Option<Vec<u32>> {
@@ -93,9 +94,13 @@ fn take_decision(words: &mut &[u32]) -> Option<Decision> {
 fn take_proposal(words: &mut &[u32]) -> Option<Proposal> {
     let mut proposal = [0; 2];
     for word in &mut proposal {
-        *word = u64::from(take(words)?) | u64::from(take(words)?) << 32;
+        *word = take_long(words)?;
     }
     Some(proposal)
+}
+
+fn take_long(words: &mut &[u32]) -> Option<u64> {
+    Some(u64::from(take(words)?) | u64::from(take(words)?) << 32)
 }
 
 #[cfg(test)]
@@ -103,7 +108,7 @@ mod tests {
     use super::*;
 
     fn all() -> Vec<Message> {
-        let common = Common { flags: -5, acknowledged: true };
+        let common = Common { flags: -5 << 31 | 7, acknowledged: true };
         let decision = Decision { common, proposal: [1 << 40 | 3, u64::MAX - 1], lost: vec![1, 9] };
         vec![
             Message::Contribution { common, proposal: [3, 1 << 33], decided: None, lost: Vec::new() },

@@ -70,7 +70,10 @@ pub(super) fn by_tree(draft: &mut Draft<'_>, data: &Segment, root: u32, radix: u
 pub(super) fn by_shape(draft: &mut Draft<'_>, data: &Segment, shape: &Shape, is_cut: bool) {
     let Shape { parent, children } = shape;
     draft.fence();
-    for piece in pieces(data, if is_cut { choose::pieces(data.len()) } else { 1 }) {
+    for (piece, number) in pieces(data, if is_cut { choose::pieces(data.len()) } else { 1 }).zip(0u64..) {
+        if number.is_multiple_of(choose::PIECES_AT_ONCE) && !children.is_empty() {
+            draft.fence();
+        }
         if let Some(parent) = parent {
             draft.receive_of(*parent, piece.clone());
         }

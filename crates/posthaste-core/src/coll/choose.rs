@@ -20,6 +20,8 @@ const ON_ARRIVAL: u64 = 1 << 10;
 /// Pieces in which long data goes down a tree of several levels, in bytes: each fits into a bounce buffer of up to 16 ranks. No round
 /// number: data that is a multiple of it takes a message more.
 pub(super) const PIECE: u64 = (32 << 10) - 64;
+/// So many pieces are on their way to each member below at a time.
+pub(super) const PIECES_AT_ONCE: u64 = 32;
 /// Where all share the CPUs of one host: members so few that all combine (measured with eight bounce buffers each), and bytes of all
 /// operands from which on those of more members are long.
 const FEW: u32 = 6;
@@ -123,7 +125,7 @@ pub(super) enum Alltoall {
     ThroughOne,
 }
 
-/// Whether blocks that all send to all go through the leaders of nodes with so many members each: where a message takes longer than their
+/// Whether blocks that all send to all go through the leaders of nodes with so many members each, or fewer: where a message takes longer than their
 /// bytes.
 pub(super) fn alltoall_goes_through_leaders(members: u32, block: u64) -> bool {
     let members = u64::from(members);
@@ -175,7 +177,7 @@ pub(super) fn barrier(n: u32, oversubscribed: bool) -> Barrier {
 
 /// The way of a broadcast of so many bytes.
 pub(super) fn bcast(n: u32, bytes: u64, oversubscribed: bool) -> Bcast {
-    if n > 2 && bytes >= LONG_BCAST && !oversubscribed {
+    if n > 2 && bytes >= LONG_BCAST && bytes / u64::from(n) >= LONG_BLOCK && !oversubscribed {
         Bcast::Blocks
     } else {
         Bcast::Tree(radix(oversubscribed))

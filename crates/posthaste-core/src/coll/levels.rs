@@ -45,8 +45,8 @@ impl<'n> Levels<'n> {
 
     /// Whether blocks of so many bytes that all send to all are gathered for each node.
     pub(super) fn gather_blocks_of(&self, bytes: u64) -> bool {
-        self.are_runs()
-            && choose::alltoall_goes_through_leaders(self.nodes.size() / self.nodes.count(), bytes)
+        let largest = (0..self.nodes.count()).map(|node| self.nodes.members(node).len()).max();
+        self.are_runs() && choose::alltoall_goes_through_leaders(largest.unwrap_or(0) as u32, bytes)
     }
 
     /// Whether a draft counts all members.

@@ -38,11 +38,40 @@ const MOST_CLOSED: usize = 1 << 10;
 /// Words of a message: no job has so many ranks.
 const MOST_WORDS: usize = 1 << 22;
 
+/// Whose bits a member hears of: there are bits for each group of an intercommunicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hears {
+    /// Of those of all members.
+    All,
+    /// It is of the first group, and hears of the bits of the second one.
+    Second,
+    /// It is of the second group, and hears of those of the first one.
+    First,
+}
+
+impl Hears {
+    /// The bits that it contributes: those of the first group stand in the lower half.
+    pub fn contributes(self, flags: i32) -> i64 {
+        let (flags, none) = (i64::from(flags as u32), i64::from(u32::MAX));
+        if self == Self::First { flags << 32 | none } else { none << 32 | flags }
+    }
+
+    /// The bits that it hears of, out of those that all have in common.
+    pub fn of(self, common: i64) -> i32 {
+        let (first, second) = (common as i32, (common >> 32) as i32);
+        match self {
+            Self::All => first & second,
+            Self::First => first,
+            Self::Second => second,
+        }
+    }
+}
+
 /// What becomes of a decision.
 #[derive(Debug)]
 pub enum Purpose {
     /// The bits go here, an `i32`; the request fails if somebody is lost whom not everybody has acknowledged.
-    Flags(Segment),
+    Flags(Segment, Hears),
     /// It goes here as it is; the request fails as for the bits.
     Bits(Arc<OnceLock<Decision>>),
     /// It goes here as it is.
@@ -123,7 +152,7 @@ impl Series {
 pub fn agree(
     engine: &mut Engine,
     context: ContextId,
-    flags: i32,
+    flags: i64,
     proposal: Proposal,
     purpose: Purpose,
 ) -> Result<RequestId> {
@@ -256,9 +285,9 @@ fn end(engine: &mut Engine, context: ContextId, decision: Decision) {
         status.error = Some(unacknowledged(&lost));
     }
     match purpose {
-        Purpose::Flags(mut flags) => {
+        Purpose::Flags(mut flags, hears) => {
             if request.is_some_and(|request| engine.requests.get(request).is_some()) {
-                flags.unpack(decision.common.flags.to_ne_bytes()[..].into());
+                flags.unpack(hears.of(decision.common.flags).to_ne_bytes()[..].into());
             }
         }
         Purpose::Bits(outcome) | Purpose::Whole(outcome) => _ = outcome.set(decision),

@@ -14,6 +14,7 @@ use crate::group::Group;
 use crate::ids::{ANY_SOURCE, ANY_TAG, ContextId, Peer, RequestId};
 use crate::method::sim::Weather;
 use crate::progress::Vci;
+use crate::pt2pt::agreed::Hears;
 use crate::pt2pt::agreed::{self, Purpose};
 use crate::pt2pt::contexts::{Membership, Name};
 use crate::pt2pt::send::Started;
@@ -423,11 +424,24 @@ fn bits_are_agreed_on_in_place() {
         buffer.sink().copy_from(&flags.to_ne_bytes());
         let segment = Segment::new(buffer.user_buf(), 4, &Datatype::byte());
         let engine = &mut job.bench.vcis[at].engine;
-        ids.push(agreed::agree(engine, WORLD, flags, [0; 2], Purpose::Flags(segment)).expect("room"));
+        let (flags, purpose) = (Hears::All.contributes(flags), Purpose::Flags(segment, Hears::All));
+        ids.push(agreed::agree(engine, WORLD, flags, [0; 2], purpose).expect("room"));
     }
     (0..500).for_each(|_| job.step());
     for (at, (id, buffer)) in ids.into_iter().zip(&buffers).enumerate() {
         assert!(job.bench.take(at, id).is_some_and(|status| status.error.is_none()));
         assert_eq!(buffer.source().to_vec(), 5_i32.to_ne_bytes());
+    }
+}
+
+/// Members of an intercommunicator hear of the bits of the other group, and where they make something of those of all.
+#[test]
+fn each_group_hears_of_the_bits_of_the_other_one() {
+    let (first, second) = (Hears::Second, Hears::First);
+    for [a, b, c] in [[7, 5, -3], [-1, i32::MIN, i32::MAX], [0, -1, 1]] {
+        let common = first.contributes(a) & first.contributes(b) & second.contributes(c);
+        assert_eq!((first.of(common), second.of(common), Hears::All.of(common)), (c, a & b, a & b & c));
+        let all = [a, b, c].map(|flags| Hears::All.contributes(flags)).iter().fold(-1, |all, own| all & own);
+        assert_eq!(Hears::All.of(all), a & b & c);
     }
 }

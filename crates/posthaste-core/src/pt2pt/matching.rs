@@ -9,7 +9,7 @@
 //! What must stay true: stamps grow, so "first" means first posted or first arrived; every entry leaves all its
 //! queues at once; the entries of a kind are all among the few or all filed, and filed until the last has left.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Weak};
 
 use posthaste_os::mem::Source;
@@ -22,7 +22,7 @@ use crate::pt2pt::index::{Few, Index, Key};
 use crate::wire::{BufferCursor, Envelope, Mode, Offer};
 
 /// What a receive or a probe asks for. `source` and `tag` may be [`ANY_SOURCE`] and [`ANY_TAG`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern {
     /// Communication context.
     pub context: ContextId,
@@ -510,12 +510,15 @@ impl Matching {
         }
     }
 
-    /// Forgets what has been taken.
+    /// Forgets what has been taken, and what is noted twice: messages of one kind come again and again, and of those that are there
+    /// one note says enough.
     fn forget_early(&mut self) {
         let (mut early, mut empty) = (std::mem::take(&mut self.early), std::mem::take(&mut self.early_empty));
-        early.retain(|early| self.unexpected_entry(early).is_some());
+        let mut noted = HashSet::new();
+        let mut is_wanted = |early: &Pattern| self.unexpected_entry(early).is_some() && noted.insert(*early);
+        early.retain(&mut is_wanted);
         empty.retain(|_, of_one| {
-            of_one.retain(|early| self.unexpected_entry(early).is_some());
+            of_one.retain(&mut is_wanted);
             !of_one.is_empty()
         });
         self.early_empty_count = empty.values().map(Vec::len).sum();

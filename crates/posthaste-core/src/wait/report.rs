@@ -16,7 +16,7 @@ use posthaste_os::sync::Mutex;
 
 use crate::coll::About;
 use crate::explain::{Goal, Handled, List, Message, Operation, Part, Report, Wait};
-use crate::ids::{ContextId, Peer, RequestId};
+use crate::ids::{ANY_SOURCE, ContextId, Peer, RequestId};
 use crate::progress::Vci;
 use crate::pt2pt::{Contexts, Pattern};
 use crate::request::{Audience, Request, State, Status, complete};
@@ -80,14 +80,22 @@ impl Awaited {
         }
     }
 
-    /// The peers whose messages it waits for, as far as receives name them.
+    /// The peers whose messages it waits for, as far as receives name them; those of other jobs, of whose end no launcher tells this
+    /// process, also where they do not.
     pub(super) fn senders(&self, vci: &Vci) -> Vec<Peer> {
-        let sender = |pattern: &Pattern| {
-            vci.engine.contexts.get(pattern.context).and_then(|known| known.peer(pattern.source))
+        let senders = |pattern: &Pattern| -> Vec<Peer> {
+            match vci.engine.contexts.get(pattern.context) {
+                Some(known) if pattern.source == ANY_SOURCE && pattern.context.spans_jobs() => {
+                    known.group().peers().collect()
+                }
+                known => known.and_then(|known| known.peer(pattern.source)).into_iter().collect(),
+            }
         };
-        let of_request = |id: &RequestId| match &vci.engine.requests.get(*id)?.state {
-            State::Posted { entry, .. } => vci.engine.matching.posted(*entry).and_then(sender),
-            _ => None,
+        let of_request = |id: &RequestId| match vci.engine.requests.get(*id).map(|request| &request.state) {
+            Some(State::Posted { entry, .. }) => {
+                vci.engine.matching.posted(*entry).map_or_else(Vec::new, senders)
+            }
+            _ => Vec::new(),
         };
         match self {
             Self::All(ids) | Self::Any(ids) => {
@@ -95,11 +103,11 @@ impl Awaited {
                     Some(about) => about.under_way,
                     None => parts(vci, *id),
                 };
-                ids.iter().flat_map(messages).filter_map(|id| of_request(&id)).collect()
+                ids.iter().flat_map(messages).flat_map(|id| of_request(&id)).collect()
             }
-            Self::Message(pattern) => sender(pattern).into_iter().collect(),
+            Self::Message(pattern) => senders(pattern),
             Self::Window(window) => window.needs.iter().filter_map(|(peer, ..)| *peer).collect(),
-            Self::Tasks(_) => awaited_by_tasks(vci).iter().filter_map(of_request).collect(),
+            Self::Tasks(_) => awaited_by_tasks(vci).iter().flat_map(of_request).collect(),
             Self::OtherJob(_) | Self::Departure | Self::End(_) => Vec::new(),
         }
     }

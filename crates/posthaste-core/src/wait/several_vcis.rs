@@ -65,8 +65,10 @@ impl Waiting {
             if let Some(reporter) = self.due_reporter(idler, settled) {
                 let call = (call, idler.began.unwrap_or_default());
                 for (further, at) in among.iter().enumerate() {
-                    let vci = self.runtime.enter(*at);
-                    reporter.publish(&mut idler.note, call, (*at, &vci), &awaited(&vci), further > 0);
+                    let mut vci = self.runtime.enter(*at);
+                    let awaited = awaited(&vci);
+                    reporter.publish(&mut idler.note, call, (*at, &vci), &awaited, further > 0);
+                    awaited.senders(&vci).into_iter().for_each(|peer| vci.methods.attend(peer));
                 }
             }
             self.runtime.enter(among[0]).engine.counts.add(Counter::Sleeps, 1);

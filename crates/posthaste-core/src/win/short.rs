@@ -137,6 +137,9 @@ impl Window {
         if target >= self.parts.len() || self.hints.no_locks() || !self.epochs.permits_lock(target) {
             return false;
         }
+        if rank == self.comm.rank() && super::lock(&self.exposure).is_some() {
+            return false;
+        }
         let is_taken = Words::of(memory, target).try_lock(self.comm.rank() as u32, kind.is_exclusive());
         if is_taken {
             self.epochs.lock(target, kind, false);

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::ids::{ContextId, RequestId};
 use crate::progress::Vci;
-use crate::pt2pt::agreed::{self, Purpose};
+use crate::pt2pt::agreed::{self, Hears, Purpose};
 use crate::pt2pt::{action, loss, recv, revoked};
 use crate::request::complete;
 use crate::wait::Awaited;
@@ -35,6 +35,7 @@ pub struct Deciding<'w> {
     /// `None`: it is over.
     id: Option<RequestId>,
     decision: Shrinking,
+    hears: Hears,
 }
 
 impl Deciding<'_> {
@@ -58,12 +59,12 @@ impl Deciding<'_> {
         Poll::Ready(polled)
     }
 
-    /// The bits, once there is a decision.
+    /// The bits, once there is a decision: of an intercommunicator, those of the other group.
     ///
     /// # Errors
     /// There is none.
     pub fn flags(&self) -> Result<i32> {
-        self.decision.decision().map(|decision| decision.common.flags)
+        self.decision.decision().map(|decision| self.hears.of(decision.common.flags))
     }
 
     /// The communicator of the members of `comm` that are left, once there is a decision.
@@ -103,10 +104,17 @@ impl World {
     }
 
     /// The members of a communicator, of both groups of an intercommunicator, that this process knows to be lost, in the order in
-    /// which it heard of them. Only the first so many of them have been acknowledged.
+    /// which it heard of them. Only the first so many of them have been acknowledged. Who has asked hears of those of other jobs, too,
+    /// to whom it has never talked: soon, if not at once.
     pub fn failed(&self, comm: &Comm) -> (Group, usize) {
         self.step_in(comm);
-        self.vci_of(comm).engine.failed(comm.context())
+        let mut vci = self.vci_of(comm);
+        if comm.context().spans_jobs() {
+            let members =
+                comm.group().peers().chain(comm.remote().into_iter().flat_map(|group| group.peers()));
+            members.for_each(|peer| vci.methods.attend(peer));
+        }
+        vci.engine.failed(comm.context())
     }
 
     /// Acknowledges the first `count` of [`World::failed`], or all that are known if there are less: receives from anybody do not
@@ -116,15 +124,17 @@ impl World {
         loss::acknowledge(engine, methods, comm.context(), count)
     }
 
-    /// Begins to agree on the bits of an `i32` in `flags`: those that all have that are alive replace it. The request fails if
-    /// somebody is lost whom not all of them have acknowledged, at all of them alike; the bits are agreed on all the same.
+    /// Begins to agree on the bits of an `i32` in `flags`: those that all have that are alive replace it, on an intercommunicator those
+    /// that all of the other group have. The request fails if somebody is lost whom not all of them have acknowledged, at all of them alike; the bits are agreed on all the same.
     ///
     /// # Errors
     /// A full table of requests.
     pub fn start_agree(&self, comm: &Comm, flags: Segment) -> Result<RequestId> {
         let mut own = [0; 4];
         flags.clone().pack(own[..].as_mut().into());
-        self.contribute(comm, i32::from_ne_bytes(own), [0; 2], Purpose::Flags(flags))
+        let hears = hears_of_others(comm);
+        let own = hears.contributes(i32::from_ne_bytes(own));
+        self.contribute(comm, own, [0; 2], Purpose::Flags(flags, hears))
     }
 
     /// Begins to agree on bits, as [`World::start_agree`] does, without memory of the caller.
@@ -132,13 +142,20 @@ impl World {
     /// # Errors
     /// As there.
     pub fn start_deciding(&self, comm: &Comm, flags: i32) -> Result<Deciding<'_>> {
-        self.start_deciding_in(comm, comm.context(), flags)
+        self.start_deciding_in(comm, comm.context(), flags, hears_of_others(comm))
     }
 
-    fn start_deciding_in(&self, comm: &Comm, series: ContextId, flags: i32) -> Result<Deciding<'_>> {
+    fn start_deciding_in(
+        &self,
+        comm: &Comm,
+        series: ContextId,
+        flags: i32,
+        hears: Hears,
+    ) -> Result<Deciding<'_>> {
         let decision = Arc::new(OnceLock::new());
-        let id = self.contribute_in(comm, series, flags, [0; 2], Purpose::Bits(decision.clone()))?;
-        Ok(Deciding { world: self, id: Some(id), decision: Shrinking(decision) })
+        let (own, purpose) = (hears.contributes(flags), Purpose::Bits(decision.clone()));
+        let id = self.contribute_in(comm, series, own, [0; 2], purpose)?;
+        Ok(Deciding { world: self, id: Some(id), decision: Shrinking(decision), hears })
     }
 
     /// Agrees on bits about what the members of a communicator make, in a call with this name, unless the communicator is revoked: then
@@ -152,7 +169,7 @@ impl World {
         comm: &Comm,
         flags: i32,
     ) -> Result<(i32, Result<()>)> {
-        let mut deciding = self.start_deciding_in(comm, comm.context().making(), flags)?;
+        let mut deciding = self.start_deciding_in(comm, comm.context().making(), flags, Hears::All)?;
         if let Some(id) = deciding.id {
             let is_over = |vci: &Vci| vci.engine.requests.get(id).is_none_or(complete::is_complete);
             let awaited = |_: &Vci| Awaited::All(vec![id]);
@@ -197,7 +214,7 @@ impl World {
     /// As [`World::start_shrink`].
     pub fn start_leaving_out(&self, comm: &Comm) -> Result<Deciding<'_>> {
         let (id, decision) = self.start_shrink(comm)?;
-        Ok(Deciding { world: self, id: Some(id), decision })
+        Ok(Deciding { world: self, id: Some(id), decision, hears: Hears::All })
     }
 
     /// The communicator of the members of `comm` that are left, once the request is over.
@@ -220,7 +237,7 @@ impl World {
         deciding.shrunk(comm)
     }
 
-    fn contribute(&self, comm: &Comm, flags: i32, proposal: [u64; 2], purpose: Purpose) -> Result<RequestId> {
+    fn contribute(&self, comm: &Comm, flags: i64, proposal: [u64; 2], purpose: Purpose) -> Result<RequestId> {
         self.contribute_in(comm, comm.context(), flags, proposal, purpose)
     }
 
@@ -228,7 +245,7 @@ impl World {
         &self,
         comm: &Comm,
         series: ContextId,
-        flags: i32,
+        flags: i64,
         proposal: [u64; 2],
         purpose: Purpose,
     ) -> Result<RequestId> {
@@ -237,5 +254,14 @@ impl World {
         action::perform_asked(engine, methods);
         methods.flush_gathered();
         Ok(id)
+    }
+}
+
+/// Of whose bits a member of this communicator hears when the program agrees on some.
+fn hears_of_others(comm: &Comm) -> Hears {
+    match comm.bridge() {
+        None => Hears::All,
+        Some(bridge) if bridge.is_first() => Hears::Second,
+        Some(_) => Hears::First,
     }
 }

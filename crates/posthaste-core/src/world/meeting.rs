@@ -52,6 +52,9 @@ const YES: u8 = 2;
 /// Time for who has come to say the rest, though the call's own time is over.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Time for a caller that was let in to say the rest, while others may wait behind it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// How a root comes to the other one.
 enum Way {
     Accept(Arc<Mutex<Port>>),
@@ -339,11 +342,15 @@ impl World {
         own: &Party,
     ) -> Result<(Link<'static>, Others)> {
         let (place, bytes) = (way.place(), own.bytes()?);
-        let until = limit.map(|limit| machine::now() + limit);
+        // What is too long for the clock is no limit.
+        let end =
+            |limit| machine::now().checked_add(limit).filter(|until| until.checked_add(GRACE).is_some());
+        let until = limit.and_then(end);
         let mut within = self.begin_within(comm, &way)?;
         // The system is asked for nothing as long as messages may be enough.
         let mut heard = self.early_within(&mut within, &bytes).map(|met| Ok(Heard::Within(met)));
         let (mut set, mut found): (Option<Set>, Option<Meeting>) = (None, None);
+        let mut since = Duration::ZERO;
         let step = |vci: &mut Vci| {
             if let Some(heard) = heard.take() {
                 return Some(heard);
@@ -377,11 +384,16 @@ impl World {
                     };
                     if let Some(Meeting { line, .. }) = &mut found {
                         line.send(&bytes);
+                        since = machine::now();
                     }
                 }
                 if let Some(Meeting { line, .. }) = &mut found {
                     match line.step() {
                         Ok(Some(said)) => return Some(Party::read(&said).map(Heard::List)),
+                        // It is stopped, and others may wait behind it.
+                        Ok(None) if matches!(way, Way::Accept(_)) && machine::now() > since + PATIENCE => {
+                            found = None;
+                        }
                         Ok(None) => line.watch_for_room(set),
                         // Who called has given up while it waited; others may come.
                         Err(_) if matches!(way, Way::Accept(_)) => found = None,

@@ -5,8 +5,9 @@ use std::cell::Cell;
 
 use super::plans::{Memory, run};
 use super::*;
-use crate::coll::Nodes;
+use crate::buffer::OwnedBuf;
 use crate::coll::steps::Step;
+use crate::coll::{Nodes, choose};
 
 /// Where `n` members are: in runs of so many, by turns, in uneven runs, and anywhere.
 fn layouts(n: u32) -> Vec<Vec<u32>> {
@@ -275,5 +276,26 @@ fn operations_in_two_levels_over_the_simulated_network() {
             }
             room.succeed(|team, _| Ok(coll::barrier(team)));
         }
+    }
+}
+
+/// However long the data, few pieces of a broadcast are under way to each member below.
+#[test]
+fn a_long_broadcast_has_few_pieces_under_way() {
+    let (memory, byte) = (OwnedBuf::new(8), Datatype::byte());
+    // Nothing is read: the plan alone is looked at.
+    let data = Operand::new(memory.user_buf(), 200 * choose::PIECE, &byte);
+    let few = teams_on(&[0, 0, 1, 1], false);
+    for team in few.iter().chain(&teams(ContextId::WORLD, 70, Cpus::OneHost(2))) {
+        let (mut sent, mut most) = (0, 0);
+        for step in &coll::bcast(team, data, 0).unwrap().0.steps {
+            match step {
+                Step::Send { .. } => sent += 1,
+                Step::Fence => sent = 0,
+                _ => {}
+            }
+            most = most.max(sent);
+        }
+        assert!(most <= 69 * choose::PIECES_AT_ONCE, "{most} under way");
     }
 }

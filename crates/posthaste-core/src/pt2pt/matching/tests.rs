@@ -118,6 +118,28 @@ fn who_is_far_behind_looks_at_few_early_messages() {
     assert_eq!(all.len(), 2);
 }
 
+/// An operation that is started again and again has the same messages each time, and its receiver is always one behind.
+#[test]
+fn messages_of_one_kind_are_noted_once() {
+    let mut matching = Matching::default();
+    let (context, tag) = (ContextId(1).collective(), 5 << OPERATION_BITS);
+    let pattern = Pattern { context, source: 0, tag };
+    for len in [8, 0] {
+        let arrives = |matching: &mut Matching| {
+            let envelope = envelope(context.0, 0, tag, len);
+            let content = Content::Eager { data: Vec::new(), sender: None };
+            matching.add_unexpected(Unexpected { envelope, from: Peer(0), content, error: None });
+        };
+        arrives(&mut matching);
+        for _ in 0..10_000 {
+            arrives(&mut matching);
+            assert!(matching.take_unexpected(&pattern).is_some());
+        }
+        assert!(matching.all_early(|_| true).len() <= 70, "of {len} bytes");
+        assert!(matching.take_unexpected(&pattern).is_some());
+    }
+}
+
 /// 100,000 entries in either queue must not make a match dearer: counted in looks, not in time, by a limit
 /// that a linear search could not keep within.
 #[test]

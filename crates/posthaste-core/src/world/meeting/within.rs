@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use posthaste_os::machine;
 
-use super::{Way, filled};
+use super::{PATIENCE, Way, filled};
 use crate::buffer::OwnedBuf;
 use crate::comm::Comm;
 use crate::datatype::{Segment, Types};
@@ -51,8 +51,8 @@ pub(super) enum Within {
     LetIn { whom: Letters, pass: Pass },
     /// Others may call.
     Listens(PortName),
-    /// Somebody has called and been answered; its list is to come.
-    Answered { name: PortName, whom: Letters, pass: Pass },
+    /// Somebody has called and been answered, then; its list is to come.
+    Answered { name: PortName, whom: Letters, pass: Pass, since: Duration },
 }
 
 /// The other root is met.
@@ -168,11 +168,16 @@ impl Within {
                 Err(_) => (Self::No, None),
             },
             Self::Listens(name) => match let_in(place, vci, &name) {
-                Some((whom, pass)) => (Self::Answered { name, whom, pass }, None),
+                Some((whom, pass)) => (Self::Answered { name, whom, pass, since: machine::now() }, None),
                 None => (Self::Listens(name), None),
             },
-            Self::Answered { name, mut whom, pass } => match whom.hear(place, vci) {
-                Ok(None) => (Self::Answered { name, whom, pass }, None),
+            Self::Answered { name, mut whom, pass, since } => match whom.hear(place, vci) {
+                // It is stopped, and others may wait behind it.
+                Ok(None) if machine::now() > since + PATIENCE => {
+                    whom.leave(true, place, vci);
+                    (Self::Listens(name), None)
+                }
+                Ok(None) => (Self::Answered { name, whom, pass, since }, None),
                 Ok(Some(theirs)) if whom.say(place, vci, list).is_ok() => {
                     (Self::No, Some(MetWithin { whom, pass, list: theirs }))
                 }

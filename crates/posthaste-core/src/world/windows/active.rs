@@ -262,7 +262,7 @@ impl World {
     }
 }
 
-fn is_exposed(window: &Window) -> bool {
+pub(super) fn is_exposed(window: &Window) -> bool {
     crate::win::lock(&window.exposure).is_some()
 }
 

@@ -331,7 +331,8 @@ impl World {
             job,
             node,
             local,
-            maps: maps != 0,
+            // Whoever tells a place that this node does not have shares nothing with us.
+            maps: maps != 0 && local < self.common.node.ranks() as u64,
             apart: apart != 0,
         };
         Ok(told.into_iter().map(member).collect())

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::active::is_exposed;
 use super::{Extent, lost_member};
 use crate::error::{Error, ErrorClass, Result};
 use crate::explain::Part;
@@ -30,6 +31,9 @@ impl World {
         }
         let target = window.target(rank)?;
         may_lock(window)?;
+        if rank == window.comm().rank() {
+            not_exposed(window)?;
+        }
         window.epochs().check_lock(target)?;
         if !assert.no_check {
             self.take_locks("MPI_Win_lock", window, &[target], kind)?;
@@ -45,6 +49,7 @@ impl World {
     pub fn lock_all(&self, window: &Arc<Window>, assert: Assert) -> Result<()> {
         window.check_revoked()?;
         may_lock(window)?;
+        not_exposed(window)?;
         window.epochs().check_lock_all()?;
         if !assert.no_check {
             let all: Vec<usize> = (0..window.parts().len()).collect();
@@ -226,6 +231,15 @@ impl World {
     pub fn wake_members(&self, window: &Window) {
         self.ring_members(window, 0..window.parts().len());
     }
+}
+
+/// What is exposed is not locked (MPI-5.0 §12.5.3), at least not by who has exposed it.
+fn not_exposed(window: &Window) -> Result<()> {
+    if !is_exposed(window) {
+        return Ok(());
+    }
+    let got = "exposed by MPI_Win_post, and is to be locked";
+    Err(Error::invalid(ErrorClass::RmaSync, "win", got, "MPI_Win_wait before"))
 }
 
 /// # Errors
