@@ -34,7 +34,7 @@ int main(int argc, char **argv)
             break;
         }
         OK(code);
-        EQUAL(bits, 2);
+        EQUAL(bits, high ? 3 : 6);
         OK(MPI_Comm_disconnect(&inter));
         /* What comes next says nothing to who has parted. */
         OK(MPI_Comm_dup(MPI_COMM_WORLD, &twin));

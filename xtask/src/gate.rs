@@ -61,7 +61,7 @@ pub(crate) const PARTS: &[Part] = &[
     part("clippy", |gate, tally| checks::clippy(&gate.project, tally)),
     Part {
         prepare: Some(|gate| checks::build_unit(&gate.project)),
-        ..part("unit", |gate, tally| checks::unit(&gate.project, tally))
+        ..part("unit", |gate, tally| checks::unit(&gate.project, gate.deep, tally))
     },
     part("doctests", |gate, tally| checks::doctests(&gate.project, tally)),
     part("loom", |gate, tally| checks::loom(&gate.project, tally)),

@@ -172,7 +172,7 @@ pub fn find_out(cpus: &[usize]) -> (Copying, Origin) {
     })
 }
 
-/// Finds out how ranks of a new node segment should copy, says it there, and makes places for own bounce buffers. `cpus`:
+/// Finds out how ranks of a new node segment should copy, says it there unless the machine is too busy to tell, and makes places for own bounce buffers. `cpus`:
 /// those that the ranks may use; where there are more ranks nobody copies at once, and nothing is measured.
 #[must_use]
 pub fn publish(node: Node, cpus: &[usize]) -> Node {
@@ -181,7 +181,10 @@ pub fn publish(node: Node, cpus: &[usize]) -> Node {
         return node;
     }
     if ranks <= cpus.len() {
-        node.set_copying(find_out(cpus).0.word());
+        let (found, origin) = find_out(cpus);
+        if !matches!(origin, Origin::Unknown(_)) {
+            node.set_copying(found.word());
+        }
     }
     node.with_own_buffers(large_bytes(), most_own_buffers().min(ranks * (ranks - 1)))
 }

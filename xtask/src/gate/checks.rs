@@ -9,7 +9,7 @@ use crate::{
     mpi::Mpi,
     process::{Job, Outcome},
     project::Project,
-    tally::Tally,
+    tally::{Tally, show},
 };
 
 /// Formatting.
@@ -62,15 +62,22 @@ pub(super) fn loom(project: &Project, tally: &mut Tally) {
     });
 }
 
-/// Tests beside the code, and those of whole crates.
-pub(super) fn unit(project: &Project, tally: &mut Tally) {
+/// Tests beside the code, and those of whole crates; `deep`: also those that take minutes.
+pub(super) fn unit(project: &Project, deep: bool, tally: &mut Tally) {
     // What `build_unit` has built are also the launcher and the examples.
-    cargo_test(project.cargo(&TEST).arg("--tests").env("POSTHASTE_TEST_BUILT", "1"), "cargo test", tally);
+    let tests = || project.cargo(&TEST).arg("--tests").env("POSTHASTE_TEST_BUILT", "1").limit(1200);
+    cargo_test(tests(), "cargo test", tally);
+    if deep {
+        let ignored = tests().limit(3600).args(["--", "--ignored"]);
+        tally.test("cargo test, what takes minutes", || ignored.succeed().map(drop));
+    } else {
+        show("      those that take minutes: cargo xtask test --deep --only unit");
+    }
 }
 
 /// Examples of the documentation.
 pub(super) fn doctests(project: &Project, tally: &mut Tally) {
-    cargo_test(project.cargo(&TEST).arg("--doc"), "cargo test --doc", tally);
+    cargo_test(project.cargo(&TEST).arg("--doc").limit(1200), "cargo test --doc", tally);
 }
 
 /// The engine simulates thousands of runs: compiled with a little optimisation they take a third of the time. To compile it takes
@@ -90,7 +97,7 @@ const TEST: [&str; 10] = [
 
 /// Tests, counted one by one. `--show-output`: those that pass may say that they left something out.
 fn cargo_test(job: Job, name: &str, tally: &mut Tally) {
-    match job.args(["--", "--show-output"]).limit(1200).run() {
+    match job.args(["--", "--show-output"]).run() {
         Ok(outcome) => {
             let (mut passed, mut failed, ignored) = count(&outcome.all());
             let omitted = omitted(&outcome.stdout);
@@ -100,7 +107,7 @@ fn cargo_test(job: Job, name: &str, tally: &mut Tally) {
             }
             tally.counted(name, passed, failed, outcome.took, &failures(&outcome));
             if ignored > 0 {
-                tally.not_run(ignored, "marked #[ignore]");
+                tally.not_run(ignored, "tests that take minutes (cargo xtask test --deep --only unit)");
             }
             let mut reasons: Vec<&str> = omitted.iter().map(String::as_str).collect();
             reasons.dedup();
