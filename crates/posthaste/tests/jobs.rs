@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use common::{BODY, mpiexec, on_ranks};
 use posthaste::{Command, ErrorClass, Group, Operation, Result, Session, SplitType, Universe};
+use posthaste_core::config::Config;
+use posthaste_core::meeting::Call;
+use posthaste_os::socket::Set;
 
 /// This program once more, as one test on so many ranks.
 fn again(name: &str, ranks: usize) -> Command {
@@ -204,5 +207,62 @@ fn jobs_meet_by_the_name_of_a_service() {
         let error = universe.own().accept(None, 0, None).unwrap_err();
         assert!(error.to_string().contains("None at the root"), "{error}");
         Ok(())
+    });
+}
+
+/// Who has been let in and says no more, as if it were stopped, keeps others waiting for a few seconds only.
+#[test]
+fn a_caller_that_stops_is_left_behind() {
+    let name = "a_caller_that_stops_is_left_behind";
+    if is_child() {
+        let universe = posthaste::init().unwrap();
+        let others = universe.own().connect(&std::env::var("PORT").unwrap(), 0, None).unwrap();
+        return others.disconnect().unwrap();
+    }
+    on_ranks(1, name, |world| {
+        let universe = posthaste::init()?;
+        let port = universe.open_port()?;
+        let at = port.name().to_owned();
+        let callers = std::thread::spawn(move || {
+            let (set, mut call) = (Set::new().unwrap(), Call::new(at.parse().unwrap(), &Config::default()));
+            let stopped = loop {
+                match call.step(&set).unwrap() {
+                    Some(let_in) => break let_in,
+                    None => std::thread::sleep(Duration::from_millis(1)),
+                }
+            };
+            let mut other = std::process::Command::new(mpiexec());
+            other.args(["-n", "1"]).arg(std::env::current_exe().unwrap());
+            other.args(["--exact", name, "--nocapture", "--test-threads=1"]);
+            let status = other.env(BODY, "child").env("PORT", at).status().unwrap();
+            drop(stopped);
+            status
+        });
+        let met = world.accept(Some(&port), 0, Some(Duration::from_secs(60)))?;
+        met.disconnect()?;
+        assert!(callers.join().unwrap().success());
+        Ok(())
+    });
+}
+
+/// The longest time limit is none.
+#[test]
+fn a_limit_may_be_longer_than_the_clock_goes() {
+    on_ranks(2, "a_limit_may_be_longer_than_the_clock_goes", |world| {
+        let (universe, limit) = (posthaste::init()?, Some(Duration::MAX));
+        let met = if world.rank() == 0 {
+            let port = universe.open_port()?;
+            let mut name = port.name().to_owned().into_bytes();
+            world.send(&[name.len()], 1, 0)?;
+            world.broadcast(&mut name, 0)?;
+            universe.own().accept(Some(&port), 0, limit)?
+        } else {
+            let mut len = [0];
+            world.receive(&mut len, 0, 0)?;
+            let mut name = vec![0; len[0]];
+            world.broadcast(&mut name, 0)?;
+            universe.own().connect(std::str::from_utf8(&name).unwrap(), 0, limit)?
+        };
+        met.disconnect()
     });
 }

@@ -16,17 +16,20 @@ use std::sync::atomic::{Ordering, fence};
 
 use super::{Extent, Fenced, lost_member};
 use crate::coll;
-use crate::datatype::Segment;
+use crate::datatype::{Segment, Types};
 use crate::error::{Error, ErrorClass, Result};
 use crate::explain::Part;
 use crate::group::Group;
 use crate::ids::RequestId;
 use crate::progress::Vci;
-use crate::request::complete;
+use crate::pt2pt::matching::Pattern;
+use crate::pt2pt::recv;
+use crate::pt2pt::send::{self, Started};
+use crate::request::{Table, complete};
 use crate::wait::{Awaited, OfWindow};
 use crate::win::{Assert, Exposure, Targets, Window, Word};
 use crate::wire::Mode;
-use crate::world::{World, outcome};
+use crate::world::{World, envelope, outcome};
 
 /// Tags of messages on a window's communicator: the exposure epoch has begun, the access epoch is over.
 const POSTED: i32 = 0;
@@ -94,11 +97,11 @@ impl World {
         }
         let (mut requests, mut completed, mut failed) = (Vec::new(), Vec::new(), None);
         for origin in origins {
-            let word = self.irecv(window.comm(), origin as i32, COMPLETED, Segment::empty())?;
+            let word = self.hear_word(window, origin, COMPLETED)?;
             completed.push((origin, word));
             requests.push(word);
             if !assert.no_check {
-                match self.isend(window.comm(), origin as i32, POSTED, Segment::empty(), Mode::Standard) {
+                match self.say_word(window, origin, POSTED) {
                     Ok(posted) => requests.push(posted),
                     // The epoch of the other origins begins; its end tells.
                     Err(why) => failed = failed.or(Some(why)),
@@ -127,7 +130,7 @@ impl World {
         } else if !assert.no_check {
             let (mut words, mut posted, mut failed) = (Vec::new(), Vec::new(), Ok(()));
             for target in &targets {
-                match self.irecv(window.comm(), *target as i32, POSTED, Segment::empty()) {
+                match self.hear_word(window, *target, POSTED) {
                     Ok(word) => words.push((*target, word)),
                     Err(why) => failed = failed.and(Err(why)),
                 }
@@ -165,11 +168,35 @@ impl World {
         completed.and(self.tell_completed(CALL, window, &targets))
     }
 
+    /// Says a word to a member, with a request of the reserve if need be: the member counts on it.
+    fn say_word(&self, window: &Window, member: usize, tag: i32) -> Result<RequestId> {
+        let (comm, nothing) = (window.comm(), Segment::empty());
+        let Some(peer) = comm.destination(member as i32)? else { return Ok(Table::DONE) };
+        let envelope = envelope(comm, tag, &nothing, Mode::Standard, Types::UNKNOWN)?;
+        let Vci { engine, methods, .. } = &mut *self.vci_of(comm);
+        engine.requests.reserve(true);
+        let started = send::start(engine, methods, peer, &envelope, nothing);
+        engine.requests.reserve(false);
+        Ok(if let Started::Request(id) = started? { id } else { Table::DONE })
+    }
+
+    /// Begins to wait for a word of a member, likewise.
+    fn hear_word(&self, window: &Window, member: usize, tag: i32) -> Result<RequestId> {
+        let comm = window.comm();
+        let Some(peer) = comm.destination(member as i32)? else { return Ok(Table::DONE) };
+        let pattern = Pattern { context: comm.context(), source: member as i32, tag };
+        let Vci { engine, methods, .. } = &mut *self.vci_of(comm);
+        engine.requests.reserve(true);
+        let word = recv::start_from(engine, methods, Some(peer), &pattern, Segment::empty());
+        engine.requests.reserve(false);
+        word
+    }
+
     /// Tells targets that this member is done, those that are left in any case.
     fn tell_completed(&self, call: &'static str, window: &Window, targets: &[usize]) -> Result<()> {
         let (mut told, mut failed) = (Vec::new(), Ok(()));
         for target in targets {
-            match self.isend(window.comm(), *target as i32, COMPLETED, Segment::empty(), Mode::Standard) {
+            match self.say_word(window, *target, COMPLETED) {
                 Ok(word) => told.push(word),
                 Err(why) => failed = failed.and(Err(why)),
             }
