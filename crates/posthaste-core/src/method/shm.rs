@@ -758,12 +758,11 @@ impl Room for Claim<'_> {
 }
 
 impl Claim<'_> {
-    /// Writes a message that says nothing of its types and was not converted. `spans_jobs`: as in [`Envelope::begin_plain`].
+    /// Writes a message that says nothing of its types and was not converted. `spans_jobs`: as in [`Envelope::plain_header`].
     #[inline(always)]
     pub(super) fn write_eager(mut self, envelope: &Envelope, spans_jobs: bool, segment: &mut Segment) {
-        let (header, data) = envelope.begin_plain(spans_jobs, self.claim.payload());
-        segment.pack(data);
-        self.claim.set_header(&header);
+        self.claim.set_header(&envelope.plain_header(spans_jobs));
+        segment.pack(envelope.plain_room(spans_jobs, self.claim.payload()));
         self.claim.commit();
         self.doorbell.ring(self.to);
     }

@@ -570,16 +570,22 @@ impl Envelope {
         self.header_with(kind, types | jobs | if self.types.canonical { CANONICAL } else { 0 })
     }
 
-    /// Begins the packet of an eager message that says nothing of its types and was not converted: its header, and where its data
-    /// goes. `spans_jobs`: what [`ContextId::spans_jobs`] says of its context.
+    /// The header of an eager message that says nothing of its types and was not converted. `spans_jobs`: what
+    /// [`ContextId::spans_jobs`] says of its context.
     #[inline(always)]
-    pub fn begin_plain<'a>(&self, spans_jobs: bool, payload: Sink<'a>) -> ([u8; HEADER], Sink<'a>) {
+    pub fn plain_header(&self, spans_jobs: bool) -> [u8; HEADER] {
+        self.header_with(Kind::Eager, if spans_jobs { SPANS_JOBS } else { 0 })
+    }
+
+    /// Where the data of such a message goes, behind the name of the job if its context has to name one.
+    #[inline(always)]
+    pub fn plain_room<'a>(&self, spans_jobs: bool, payload: Sink<'a>) -> Sink<'a> {
         if !spans_jobs {
-            return (self.header_with(Kind::Eager, 0), payload);
+            return payload;
         }
         let (mut job, data) = payload.split_at(size_of::<JobWord>());
         job.copy_from(self.job_word().as_bytes());
-        (self.header_with(Kind::Eager, SPANS_JOBS), data)
+        data
     }
 
     /// The data of such a message, if this packet is one with this envelope, or a longer one that has no more bytes than `room`.

@@ -57,8 +57,9 @@ fn a_plain_message_is_an_eager_one() {
     let envelopes = contexts.map(|context| Envelope { context, ..envelope() });
     let packets = envelopes.map(|envelope| {
         let mut payload = vec![0; envelope.front() + 4];
-        let (header, mut data) =
-            envelope.begin_plain(envelope.context.spans_jobs(), payload[..].as_mut().into());
+        let spans_jobs = envelope.context.spans_jobs();
+        let header = envelope.plain_header(spans_jobs);
+        let mut data = envelope.plain_room(spans_jobs, payload[..].as_mut().into());
         data.copy_from(&[1, 2, 3, 4]);
         let emit = Emit::eager(&envelope);
         assert_eq!((header, &payload), (emit.header, &bytes(&emit, &[1, 2, 3, 4])));
