@@ -20,7 +20,7 @@ const ON_ARRIVAL: u64 = 1 << 10;
 /// Pieces in which long data goes down a tree of several levels, in bytes: each fits into a bounce buffer of up to 16 ranks. No round
 /// number: data that is a multiple of it takes a message more.
 pub(super) const PIECE: u64 = (32 << 10) - 64;
-/// So many pieces are on their way to each member below at a time.
+/// So many pieces are on their way to each member below at a time: each takes a request, and all are looked at in turn.
 pub(super) const PIECES_AT_ONCE: u64 = 32;
 /// Where all share the CPUs of one host: members so few that all combine (measured with eight bounce buffers each), and bytes of all
 /// operands from which on those of more members are long.
@@ -125,8 +125,8 @@ pub(super) enum Alltoall {
     ThroughOne,
 }
 
-/// Whether blocks that all send to all go through the leaders of nodes with so many members each, or fewer: where a message takes longer than their
-/// bytes.
+/// Whether blocks that all send to all go through the leaders of nodes, of which the largest has so many members: where a message takes
+/// longer than their bytes.
 pub(super) fn alltoall_goes_through_leaders(members: u32, block: u64) -> bool {
     let members = u64::from(members);
     block.saturating_mul(members).saturating_mul(members) <= COMBINED

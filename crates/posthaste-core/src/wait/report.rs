@@ -80,9 +80,14 @@ impl Awaited {
         }
     }
 
+    /// From now on the ends of those are heard of whose messages it waits for.
+    pub(super) fn attend_senders(&self, vci: &mut Vci) {
+        self.senders(vci).into_iter().for_each(|peer| vci.methods.attend(peer));
+    }
+
     /// The peers whose messages it waits for, as far as receives name them; those of other jobs, of whose end no launcher tells this
     /// process, also where they do not.
-    pub(super) fn senders(&self, vci: &Vci) -> Vec<Peer> {
+    fn senders(&self, vci: &Vci) -> Vec<Peer> {
         let senders = |pattern: &Pattern| -> Vec<Peer> {
             match vci.engine.contexts.get(pattern.context) {
                 Some(known) if pattern.source == ANY_SOURCE && pattern.context.spans_jobs() => {

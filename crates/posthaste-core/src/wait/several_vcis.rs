@@ -68,7 +68,7 @@ impl Waiting {
                     let mut vci = self.runtime.enter(*at);
                     let awaited = awaited(&vci);
                     reporter.publish(&mut idler.note, call, (*at, &vci), &awaited, further > 0);
-                    awaited.senders(&vci).into_iter().for_each(|peer| vci.methods.attend(peer));
+                    awaited.attend_senders(&mut vci);
                 }
             }
             self.runtime.enter(among[0]).engine.counts.add(Counter::Sleeps, 1);

@@ -85,7 +85,7 @@ impl Waiting {
         if let Some(reporter) = self.due_reporter(idler, settled) {
             let call = (call, idler.began.unwrap_or_default());
             reporter.publish(&mut idler.note, call, (at, &vci), &awaited, false);
-            awaited.senders(&vci).into_iter().for_each(|peer| vci.methods.attend(peer));
+            awaited.attend_senders(&mut vci);
         }
         let nap = match asleep.ticket {
             _ if vci.methods.is_connecting() => SHORT_NAP,

@@ -138,7 +138,7 @@ impl Window {
             return false;
         }
         if rank == self.comm.rank() && super::lock(&self.exposure).is_some() {
-            return false;
+            return false; // an error, for which the general way has the words
         }
         let is_taken = Words::of(memory, target).try_lock(self.comm.rank() as u32, kind.is_exclusive());
         if is_taken {

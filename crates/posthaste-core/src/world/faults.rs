@@ -125,7 +125,8 @@ impl World {
     }
 
     /// Begins to agree on the bits of an `i32` in `flags`: those that all have that are alive replace it, on an intercommunicator those
-    /// that all of the other group have. The request fails if somebody is lost whom not all of them have acknowledged, at all of them alike; the bits are agreed on all the same.
+    /// that all of the other group have. The request fails if somebody is lost whom not all of them have acknowledged, at all of them
+    /// alike; the bits are agreed on all the same.
     ///
     /// # Errors
     /// A full table of requests.

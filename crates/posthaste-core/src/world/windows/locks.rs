@@ -32,7 +32,7 @@ impl World {
         let target = window.target(rank)?;
         may_lock(window)?;
         if rank == window.comm().rank() {
-            not_exposed(window)?;
+            may_lock_own(window)?;
         }
         window.epochs().check_lock(target)?;
         if !assert.no_check {
@@ -49,7 +49,7 @@ impl World {
     pub fn lock_all(&self, window: &Arc<Window>, assert: Assert) -> Result<()> {
         window.check_revoked()?;
         may_lock(window)?;
-        not_exposed(window)?;
+        may_lock_own(window)?;
         window.epochs().check_lock_all()?;
         if !assert.no_check {
             let all: Vec<usize> = (0..window.parts().len()).collect();
@@ -234,7 +234,7 @@ impl World {
 }
 
 /// What is exposed is not locked (MPI-5.0 §12.5.3), at least not by who has exposed it.
-fn not_exposed(window: &Window) -> Result<()> {
+fn may_lock_own(window: &Window) -> Result<()> {
     if !is_exposed(window) {
         return Ok(());
     }
