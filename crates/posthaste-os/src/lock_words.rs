@@ -7,12 +7,15 @@
 //!   24  busy      the member + 1 that changes elements which the processor cannot change in one step
 //!   32  passed    shared locks that were taken while members waited for an exclusive one
 //!   40  overtaken exclusive ones that were taken meanwhile by members that had not waited
+//!   48  tickets   that were given to members that wait for an exclusive lock
+//!   56  turn      the ticket whose member gets the next one
 //! ```
 //!
 //! What must stay true: one exclusive holder or any number of shared ones; who waits has said so before it looks once more and
 //! sleeps, and who gives a lock back looks for waiters afterwards. So many shared locks pass who waits for an exclusive one, since who
 //! holds a shared lock may wait for somebody who asks for another one, and so many exclusive ones, since waking somebody for each takes
-//! longer than most of them last; those after them stand back.
+//! longer than most of them last; those after them stand back. Those who wait for an exclusive lock get it in the order in which they
+//! have begun to wait.
 //! Proved by `tests/loom.rs`.
 
 use std::sync::atomic::Ordering;
@@ -36,6 +39,17 @@ pub struct LockWords {
     busy: AtomicU64,
     passed: AtomicU64,
     overtaken: AtomicU64,
+    tickets: AtomicU64,
+    turn: AtomicU64,
+}
+
+/// A member that waits for a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiter {
+    /// For a shared one.
+    Shared,
+    /// For an exclusive one, with this ticket.
+    Exclusive(u64),
 }
 
 #[cfg(not(loom))]
@@ -43,8 +57,8 @@ const _: () = assert!(size_of::<LockWords>() == LINE);
 
 impl Default for LockWords {
     fn default() -> Self {
-        let [lock, writers, waiters, busy, passed, overtaken] = [0; 6].map(AtomicU64::new);
-        Self { lock, writers, waiters, busy, passed, overtaken }
+        let [lock, writers, waiters, busy, passed, overtaken, tickets, turn] = [0; 8].map(AtomicU64::new);
+        Self { lock, writers, waiters, busy, passed, overtaken, tickets, turn }
     }
 }
 
@@ -66,13 +80,13 @@ impl LockWords {
     }
 
     /// The same for a member that waits.
-    pub fn try_lock_in_turn(&self, me: u32, exclusive: bool) -> bool {
-        if !exclusive {
-            return self.try_shared();
-        }
-        let taken = self.try_exclusive(me);
+    pub fn try_lock_in_turn(&self, me: u32, waiter: Waiter) -> bool {
+        let Waiter::Exclusive(ticket) = waiter else { return self.try_shared() };
+        // Who has the turn keeps it until it has the lock, and only the holder of the lock passes it on.
+        let taken = self.turn.load(Ordering::Relaxed) == ticket && self.try_exclusive(me);
         if taken {
             self.overtaken.store(0, Ordering::Relaxed);
+            self.turn.store(ticket + 1, Ordering::Relaxed);
         }
         taken
     }
@@ -115,29 +129,44 @@ impl LockWords {
     }
 
     /// A member waits from now on.
-    pub fn waits(&self, exclusive: bool) {
-        if exclusive {
+    pub fn waits(&self, exclusive: bool) -> Waiter {
+        let waiter = if exclusive {
             self.writers.fetch_add(1, Ordering::SeqCst);
-        }
+            Waiter::Exclusive(self.tickets.fetch_add(1, Ordering::Relaxed))
+        } else {
+            Waiter::Shared
+        };
         // SYNC: comes before the waiter's next look at the lock, in the one order of all such steps.
         self.waiters.fetch_add(1, Ordering::SeqCst);
         in_one_order();
+        waiter
     }
 
-    /// A member waits no more.
-    pub fn waits_no_more(&self, exclusive: bool) {
-        if exclusive && self.writers.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.passed.store(0, Ordering::Relaxed);
-            self.overtaken.store(0, Ordering::Relaxed);
+    /// A member waits no more: it has the lock, or has given up since a member is lost. The turn of who gives up before it has come
+    /// comes all the same, and nobody takes it: all who wait are to give up then.
+    pub fn waits_no_more(&self, waiter: Waiter) {
+        if let Waiter::Exclusive(ticket) = waiter {
+            let next = ticket + 1;
+            let _ = self.turn.compare_exchange(ticket, next, Ordering::SeqCst, Ordering::SeqCst);
+            if self.writers.fetch_sub(1, Ordering::SeqCst) == 1 {
+                self.passed.store(0, Ordering::Relaxed);
+                self.overtaken.store(0, Ordering::Relaxed);
+            }
         }
         self.waiters.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Whether a lock of this kind could be taken.
-    pub fn is_free(&self, exclusive: bool) -> bool {
+    /// Whether who waits could take the lock.
+    pub fn is_free(&self, waiter: Waiter) -> bool {
         let held = self.lock.load(Ordering::SeqCst);
-        let wanted = self.writers.load(Ordering::SeqCst) > 0 && self.passed.load(Ordering::SeqCst) >= PASSES;
-        if exclusive { held == 0 } else { held >> HOLDER == 0 && !wanted }
+        match waiter {
+            // The turn was passed on before the lock was given back.
+            Waiter::Exclusive(ticket) => held == 0 && self.turn.load(Ordering::SeqCst) == ticket,
+            Waiter::Shared => {
+                let wanted = self.writers.load(Ordering::SeqCst) > 0;
+                held >> HOLDER == 0 && !(wanted && self.passed.load(Ordering::SeqCst) >= PASSES)
+            }
+        }
     }
 
     /// Who has the lock: the exclusive holder, and how many shared ones.
@@ -187,45 +216,66 @@ mod tests {
         let words = LockWords::default();
         assert!(words.try_lock(0, SHARED) && words.try_lock(1, SHARED));
         assert!(!words.try_lock(2, EXCLUSIVE));
-        words.waits(EXCLUSIVE);
+        let writer = words.waits(EXCLUSIVE);
         for _ in 0..PASSES {
-            assert!(words.is_free(SHARED) && words.try_lock(2, SHARED) && words.unlock(SHARED));
+            assert!(words.is_free(Waiter::Shared) && words.try_lock(2, SHARED) && words.unlock(SHARED));
         }
         assert!(!words.try_lock(2, SHARED), "a writer waits");
         assert!(words.unlock(SHARED));
         assert_eq!(words.holders(), (None, 1));
-        assert!(!words.is_free(EXCLUSIVE) && words.unlock(SHARED));
-        assert!(words.try_lock(1, EXCLUSIVE));
-        words.waits(EXCLUSIVE);
+        assert!(!words.is_free(writer) && words.unlock(SHARED) && words.is_free(writer));
+        assert!(words.try_lock_in_turn(1, writer));
+        let second = words.waits(EXCLUSIVE);
+        words.waits_no_more(writer);
         assert!(
             words.unlock(EXCLUSIVE) && words.try_lock(0, SHARED) && words.unlock(SHARED),
             "it has had its turn"
         );
-        words.waits_no_more(EXCLUSIVE);
-        assert!(words.try_lock(1, EXCLUSIVE));
-        words.waits_no_more(EXCLUSIVE);
+        assert!(words.try_lock_in_turn(1, second));
+        words.waits_no_more(second);
         assert_eq!(words.holders(), (Some(1), 0));
-        assert!(!words.try_lock(0, SHARED) && !words.is_free(SHARED));
-        assert!(!words.unlock(EXCLUSIVE) && words.is_free(EXCLUSIVE));
+        assert!(!words.try_lock(0, SHARED) && !words.is_free(Waiter::Shared));
+        assert!(!words.unlock(EXCLUSIVE) && words.try_lock(2, EXCLUSIVE));
     }
 
     #[test]
     fn who_has_not_waited_overtakes_those_who_do_a_bounded_number_of_times() {
         let words = LockWords::default();
-        words.waits(EXCLUSIVE);
-        for _ in 0..PASSES {
-            assert!(words.try_lock(0, EXCLUSIVE) && words.unlock(EXCLUSIVE));
+        let [first, second] = [0; 2].map(|_| words.waits(EXCLUSIVE));
+        for waiter in [first, second] {
+            for _ in 0..PASSES {
+                assert!(words.try_lock(0, EXCLUSIVE) && words.unlock(EXCLUSIVE));
+            }
+            assert!(!words.try_lock(0, EXCLUSIVE), "somebody waits");
+            assert!(words.try_lock(0, SHARED) && words.unlock(SHARED), "those are counted apart");
+            assert!(words.try_lock_in_turn(1, waiter) && words.unlock(EXCLUSIVE));
         }
-        assert!(!words.try_lock(0, EXCLUSIVE), "somebody waits");
-        assert!(words.try_lock(0, SHARED) && words.unlock(SHARED), "those are counted apart");
-        assert!(words.try_lock_in_turn(1, EXCLUSIVE) && words.unlock(EXCLUSIVE));
-        assert!(words.try_lock(0, EXCLUSIVE) && words.unlock(EXCLUSIVE), "it has had its turn");
-        for _ in 1..PASSES {
-            assert!(words.try_lock(0, EXCLUSIVE) && words.unlock(EXCLUSIVE));
+        for _ in 0..PASSES {
+            assert!(words.try_lock(0, EXCLUSIVE) && words.unlock(EXCLUSIVE), "it has had its turn");
         }
         assert!(!words.try_lock(0, EXCLUSIVE));
-        words.waits_no_more(EXCLUSIVE);
+        [first, second].into_iter().for_each(|waiter| words.waits_no_more(waiter));
         assert!(words.try_lock(0, EXCLUSIVE) && !words.unlock(EXCLUSIVE), "nobody waits");
+    }
+
+    #[test]
+    fn those_who_wait_for_an_exclusive_lock_get_it_in_order() {
+        let words = LockWords::default();
+        assert!(words.try_lock(9, EXCLUSIVE));
+        let waiters = [0; 3].map(|_| words.waits(EXCLUSIVE));
+        assert!(words.unlock(EXCLUSIVE));
+        for (at, waiter) in waiters.into_iter().enumerate() {
+            for other in waiters.into_iter().filter(|other| *other != waiter) {
+                assert!(!words.is_free(other) && !words.try_lock_in_turn(7, other), "not its turn");
+            }
+            assert!(words.is_free(waiter) && words.try_lock_in_turn(at as u32, waiter));
+            words.waits_no_more(waiter);
+            assert_eq!(words.unlock(EXCLUSIVE), at < 2);
+        }
+        let [gives_up, next] = [0; 2].map(|_| words.waits(EXCLUSIVE));
+        assert!(words.is_free(gives_up) && !words.is_free(next));
+        words.waits_no_more(gives_up);
+        assert!(words.is_free(next) && words.try_lock_in_turn(1, next));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use posthaste_os::bias::Bias;
 use posthaste_os::counted_word::CountedWord;
-use posthaste_os::lock_words::LockWords;
+use posthaste_os::lock_words::{LockWords, Waiter};
 use posthaste_os::model::{Node, Shape};
 use posthaste_os::park::{self, Parked, SleeperId, Wake, Wants};
 use posthaste_os::pool;
@@ -733,20 +733,18 @@ impl Guarded {
         if self.words.try_lock(me, exclusive) {
             return;
         }
-        if says_so {
-            self.words.waits(exclusive);
-        }
+        let waiter = if says_so { self.words.waits(exclusive) } else { Waiter::Exclusive(0) };
         loop {
             self.asleep.lock().unwrap().push(thread::current());
-            if self.words.try_lock_in_turn(me, exclusive) {
+            if self.words.try_lock_in_turn(me, waiter) {
                 break;
             }
-            if !self.words.is_free(exclusive) {
+            if !self.words.is_free(waiter) {
                 thread::park();
             }
         }
         if says_so {
-            self.words.waits_no_more(exclusive);
+            self.words.waits_no_more(waiter);
         }
     }
 
@@ -790,6 +788,21 @@ fn writers_of_a_window_exclude_each_other_and_are_woken() {
 #[should_panic(expected = "deadlock")]
 fn without_a_word_that_it_waits_a_writer_sleeps_for_good() {
     two_writers(false);
+}
+
+#[test]
+fn writers_of_a_window_that_wait_are_woken_when_it_is_their_turn() {
+    explore(Some(2), || {
+        let memory = Guarded::new();
+        assert!(memory.words.try_lock(0, true));
+        let others = [1, 2].map(|me| {
+            let other = Shared::clone(&memory);
+            thread::spawn(move || other.write(me, true))
+        });
+        memory.unlock(true);
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert_eq!(memory.read(0), 2);
+    });
 }
 
 #[test]

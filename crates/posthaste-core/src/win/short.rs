@@ -318,10 +318,10 @@ mod tests {
         assert!(!window.lock_now(2, LockKind::Shared) && !window.lock_now(-1, LockKind::Shared));
         assert!(window.lock_now(0, LockKind::Shared), "of another target");
         let words = Words::of(window.mapped().unwrap(), 1);
-        words.waits(false);
+        let waiter = words.waits(false);
         assert_eq!((window.unlock_now(1), window.unlock_now(0)), (Some(true), Some(false)));
-        assert!(window.unlock_now(0).is_none() && words.is_free(true));
-        words.waits_no_more(false);
+        assert!(window.unlock_now(0).is_none() && words.is_free(waiter));
+        words.waits_no_more(waiter);
         window.epochs().lock_all(false);
         assert!(!window.lock_now(1, LockKind::Shared) && window.unlock_now(1).is_none());
         window.epochs().completed();

@@ -175,7 +175,7 @@ impl World {
             window.shares(memory, target, kind, true);
             return Ok(());
         }
-        words.waits(kind.is_exclusive());
+        let waiter = words.waits(kind.is_exclusive());
         let awaited = |_: &Vci| {
             let need = |rank: usize| (Some(window.peer(rank)), Part::ForLock, target as i32);
             let mut needs: Vec<_> = match words.holders().0 {
@@ -186,18 +186,17 @@ impl World {
                 needs.push((None, Part::ForLock, target as i32));
             }
             let (context, window) = (window.comm().context(), window.clone());
-            let is_free = move || {
-                window.mapped().is_some_and(|memory| Words::of(memory, target).is_free(kind.is_exclusive()))
-            };
+            let is_free =
+                move || window.mapped().is_some_and(|memory| Words::of(memory, target).is_free(waiter));
             Awaited::Window(OfWindow { context, needs, is_there: Some(Box::new(is_free)) })
         };
         let taken = self.waiting.until(window.comm().context().vci(), call, awaited, |vci| {
-            if words.try_lock_in_turn(me, kind.is_exclusive()) {
+            if words.try_lock_in_turn(me, waiter) {
                 return Some(Ok(()));
             }
             lost_member(&vci.engine, window).err().map(Err)
         });
-        words.waits_no_more(kind.is_exclusive());
+        words.waits_no_more(waiter);
         if taken.is_ok() {
             window.shares(memory, target, kind, true);
         }
