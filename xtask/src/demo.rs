@@ -141,12 +141,17 @@ fn compile_c(project: &Project, mpi: &Mpi, program: &Path) -> Fallible {
 
 /// The Rust program; for the tests as all of them are built, since to link an optimized one keeps a CPU busy for minutes.
 fn build_rust(project: &Project, length: &Length) -> Fallible<PathBuf> {
-    let build = |options: &[&str]| project.cargo(&[&["build", "--example", "heat"], options].concat());
-    let (job, folder) = match length {
-        Length::Full => (build(&["--release", "-p", "posthaste"]).seen(), "release"),
-        Length::Short => (build(&["--quiet", "--workspace"]), "debug"),
+    let folder = match length {
+        Length::Full => {
+            let optimized = ["build", "--release", "-p", "posthaste", "--example", "heat"];
+            project.cargo(&optimized).seen().succeed()?;
+            "release"
+        }
+        Length::Short => {
+            project.build_debug()?;
+            "debug"
+        }
     };
-    job.succeed()?;
     Ok(project.target.join(folder).join("examples/heat"))
 }
 

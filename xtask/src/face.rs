@@ -57,7 +57,7 @@ pub(crate) fn install(project: &Project) -> Fallible<Mpi> {
     let home = project.folder("face")?;
     let [include, lib, bin] = ["include", "lib", "bin"].map(|name| project.folder(&format!("face/{name}")));
     let (include, lib, bin) = (include?, lib?, bin?);
-    project.cargo(&["build", "--quiet", "-p", "posthaste-test-face"]).succeed()?;
+    project.build_debug()?;
     copy(&project.target.join("debug/libmpi_face.so"), &lib.join("libmpi_face.so"))?;
     write_if_new(&include.join("mpi.h"), &read(&project.root.join("tests/face/include/mpi.h"))?)?;
     write_if_new(&include.join("face.h"), &header(project)?)?;

@@ -29,6 +29,9 @@ pub(crate) struct Project {
     pub(crate) builds_once: bool,
 }
 
+/// Options of cargo for builds that are used for moments: the engine is compiled quickly.
+pub(crate) const QUICKLY: [&str; 2] = ["--config", "profile.dev.package.posthaste-core.opt-level=0"];
+
 impl Project {
     /// Finds the repository from the place xtask was built at.
     pub(crate) fn find() -> Self {
@@ -59,6 +62,11 @@ impl Project {
             flags += &format!(" --remap-path-prefix={}={name}", folder.display());
         }
         job.env("RUSTFLAGS", flags.trim())
+    }
+
+    /// Builds the libraries and examples without optimisation: of the whole workspace, since the tests use the same crates then.
+    pub(crate) fn build_debug(&self) -> Fallible {
+        self.cargo(&["build", "--quiet", "--workspace", "--lib", "--examples"]).succeed().map(drop)
     }
 
     /// What cargo knows of the crates in the build, and of those that they need, with these options.

@@ -12,7 +12,7 @@ use crate::{
     ctests,
     mpi::Mpi,
     process::Job,
-    project::{Fallible, Project},
+    project::{Fallible, Project, QUICKLY},
     tally::Tally,
 };
 
@@ -47,8 +47,8 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 /// The folder with a library in which helgrind sees the locks.
 pub(crate) fn build(project: &Project) -> Fallible<PathBuf> {
     let folder = project.folder("helgrind")?;
-    let job = project.cargo(&["build", "--quiet", "-p", "posthaste-abi", "--target-dir"]).arg(&folder);
-    job.env("RUSTFLAGS", "--cfg helgrind").limit(900).succeed()?;
+    let job = project.cargo(&["build", "--quiet", "-p", "posthaste-abi"]).args(QUICKLY);
+    job.arg("--target-dir").arg(&folder).env("RUSTFLAGS", "--cfg helgrind").limit(900).succeed()?;
     let library = folder.join("debug");
     let name = library.join("libmpi_abi.so.1");
     if !name.exists() {

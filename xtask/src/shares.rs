@@ -4,14 +4,14 @@
 //! What must stay true: the copies that are to share an engine are of the build that is staged, whatever the optimisation; a
 //! copy of another build is made of the same sources with other settings.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::{
     face,
     leftovers::Watch,
     mpi::Mpi,
     process::{Job, Outcome},
-    project::{Fallible, Project},
+    project::{Fallible, Project, QUICKLY},
     tally::Tally,
 };
 
@@ -22,21 +22,19 @@ const ORDERS: [(&str, &str); 6] =
 /// The examples in a folder of their own, without what a debug build checks, so that they are of the staged build.
 pub(crate) fn built(project: &Project) -> Fallible<PathBuf> {
     let target = project.folder("shares")?;
-    let assertions = ("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false");
-    build(project, &target, |job| job.env(assertions.0, assertions.1))
-}
-
-fn build(project: &Project, target: &Path, with: impl FnOnce(Job) -> Job) -> Fallible<PathBuf> {
     let mut arguments = vec!["build", "--quiet", "-p", "posthaste"];
     arguments.extend(["extension", "host", "stranger"].map(|name| ["--example", name]).concat());
-    with(project.cargo(&arguments).arg("--target-dir").arg(target)).succeed()?;
+    arguments.extend(QUICKLY);
+    let job = project.cargo(&arguments).arg("--target-dir").arg(&target);
+    job.env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false").succeed()?;
     Ok(target.join("debug/examples"))
 }
 
 /// All of them.
 pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     let built = built(project).and_then(|folder| {
-        let other = build(project, &project.target, |job| job)?;
+        project.build_debug()?;
+        let other = project.target.join("debug/examples");
         let program = crate::ctests::helper(project, mpi, "shares", "program")?;
         Ok(Shares { library: project.stage.join("lib/libmpi_abi.so.1"), folder, other, program, mpi })
     });
@@ -101,7 +99,6 @@ impl Shares<'_> {
     /// Both faces are of the build without optimisation, and each is in a scope of its own.
     fn two_faces(&self, project: &Project) -> Fallible {
         let face = face::install(project)?;
-        project.cargo(&["build", "--quiet", "-p", "posthaste-abi"]).succeed()?;
         let extension = project.folder("face/lib")?.join("libextension.so");
         let source = project.root.join("tests/c/shares/other_face.c");
         face.compile(&[source], &extension, &["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"])?;

@@ -7,7 +7,7 @@ use crate::{
     copies, ctests,
     mpi::Mpi,
     process::Job,
-    project::{Fallible, Project},
+    project::{Fallible, Project, QUICKLY},
     tally::Tally,
 };
 
@@ -32,7 +32,8 @@ fn aside(project: &Project) -> Fallible<PathBuf> {
 
 /// Builds everything. What is left unused without the other methods is a mistake.
 fn build(project: &Project, way: &str) -> Fallible {
-    let job = project.cargo(&["build", "--quiet", "--no-default-features", "--features", way]).args(CRATES);
+    let options = ["build", "--quiet", "--no-default-features", "--features", way];
+    let job = project.cargo(&options).args(CRATES).args(QUICKLY);
     job.arg("--target-dir").arg(aside(project)?).env("RUSTFLAGS", "-D warnings").succeed().map(drop)
 }
 

@@ -80,20 +80,8 @@ pub(super) fn doctests(project: &Project, tally: &mut Tally) {
     cargo_test(project.cargo(&TEST).arg("--doc").limit(1200), "cargo test --doc", tally);
 }
 
-/// The engine simulates thousands of runs: compiled with a little optimisation they take a third of the time. To compile it takes
-/// longer then, less so in few large pieces and without what debuggers read.
-const TEST: [&str; 10] = [
-    "test",
-    "--quiet",
-    "--workspace",
-    "--no-fail-fast",
-    "--config",
-    "profile.dev.package.posthaste-core.opt-level=1",
-    "--config",
-    "profile.dev.package.posthaste-core.codegen-units=16",
-    "--config",
-    "profile.dev.package.posthaste-core.debug=false",
-];
+/// All crates: their tests share what is built of them.
+const TEST: [&str; 4] = ["test", "--quiet", "--workspace", "--no-fail-fast"];
 
 /// Tests, counted one by one. `--show-output`: those that pass may say that they left something out.
 fn cargo_test(job: Job, name: &str, tally: &mut Tally) {
