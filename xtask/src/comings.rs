@@ -45,9 +45,11 @@ const CALLERS: [(&str, &str); 2] = [
 ];
 
 /// Who hears that a spawned process is killed that has never talked to its parent; see `stranger_lost.c`.
-const STRANGERS: [(&str, &str); 3] = [
+const STRANGERS: [(&str, &str); 5] = [
     ("any", "who receives from anybody"),
     ("named", "who receives from it"),
+    ("tests", "who tests a receive from anybody for ever"),
+    ("probes", "who probes for its message for ever"),
     ("asks", "who asks whom it has lost"),
 ];
 

@@ -74,7 +74,8 @@ const BY_ATOMICS: [&str; 9] = [
     "win_requests",
     "win_types",
 ];
-const BY_PLUGIN: [&str; 19] = [
+const BY_PLUGIN: [&str; 20] = [
+    "coll_random",
     "ring",
     "modes",
     "matrix",
@@ -97,7 +98,8 @@ const BY_PLUGIN: [&str; 19] = [
 ];
 
 /// Tests that are run as if several threads called, with a real lock and a VCI for each communicator.
-const IN_VCIS: [&str; 15] = [
+const IN_VCIS: [&str; 16] = [
+    "coll_random",
     "comms",
     "partitioned",
     "bsend",
@@ -154,7 +156,8 @@ const BY_DEVICE: [&str; 24] = [
 const BY_ONE_LINK: [&str; 2] = ["large_messages", "matrix"];
 
 /// How the names of tests begin whose matter is what becomes of data, by whatever it comes: of the networks, they run over TCP alone.
-const BY_ONE_NETWORK: [&str; 5] = ["matrix", "reductions", "same_bits", "type_", "win_counters_kinds"];
+const BY_ONE_NETWORK: [&str; 6] =
+    ["flood_budget_default", "matrix", "reductions", "same_bits", "type_", "win_counters_kinds"];
 
 /// How the names of tests begin that take many seconds: each runs over one of [`NETWORKS`] and no other, unless all run over all.
 const LONG: [&str; 5] = ["large_messages", "win_all_ops", "win_counters", "win_mixed", "win_order"];
@@ -263,7 +266,7 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, deep: bool, tally: &mut
     run(project, mpi, "", Over::Tcp, tally)?;
     for over in NETWORKS {
         let comes_by_it = |name: &str| match over {
-            Over::Hosts => !BY_ONE_LINK.contains(&name),
+            Over::Hosts => !BY_ONE_LINK.contains(&name) && name != "flood_budget_default",
             _ => !BY_ONE_NETWORK.iter().any(|begin| name.starts_with(begin)),
         };
         let wanted = |name: &str| comes_by_it(name) && (deep || is_sample(name, over));
@@ -420,13 +423,14 @@ impl Over {
         matches!(self, Self::Own | Self::Device)
     }
 
-    /// With how many ranks a test runs of those numbers that it asks for. What depends on the number shows in the node, over TCP
-    /// and on two hosts; over the others, what depends on the way.
+    /// With how many ranks a test runs of those numbers that it asks for. What depends on the number shows in the node; over the others,
+    /// what depends on the way.
     fn numbers(self, asked: &[usize]) -> Vec<usize> {
         let several = || asked.iter().copied().filter(|ranks| *ranks > 1);
         match self {
-            Self::Own | Self::Device => asked.to_vec(),
-            Self::Tcp | Self::Hosts => several().collect(),
+            Self::Own => asked.to_vec(),
+            Self::Tcp | Self::Hosts => several().max().into_iter().collect(),
+            Self::Device => asked.iter().copied().max().into_iter().collect(),
             Self::Atomics => several().min().into_iter().collect(),
             _ => several().filter(|ranks| *ranks <= SEVERAL).max().or(several().min()).into_iter().collect(),
         }
@@ -609,10 +613,7 @@ mod tests {
     #[test]
     fn other_ways_run_with_one_number_of_ranks() {
         let asked = [1, 2, 3, 5, 8];
-        assert_eq!(
-            (Over::Own.numbers(&asked), Over::Tcp.numbers(&asked)),
-            (asked.to_vec(), vec![2, 3, 5, 8])
-        );
+        assert_eq!((Over::Own.numbers(&asked), Over::Tcp.numbers(&asked)), (asked.to_vec(), vec![8]));
         assert_eq!((Over::Links.numbers(&asked), Over::Links.numbers(&[1, 8, 5])), (vec![3], vec![5]));
         assert!(Over::Vcis.numbers(&[1]).is_empty());
     }

@@ -186,6 +186,14 @@ impl<'a> House<'a> {
             let job = rival.plain().env("LD_LIBRARY_PATH", self.mpi.library()).args(["-n", "1"]);
             spawns(job.arg(&self.pool))
         });
+        tally.test(
+            &format!("launchers: {name}'s Hydra starts what never comes to MPI_Init, and we say so"),
+            || {
+                let job =
+                    rival.plain().env("LD_LIBRARY_PATH", self.mpi.library()).env("POSTHASTE_CONNECT_S", "2");
+                ends_with(job.args(["-n", "2"]).arg(&self.spawner).arg("never"), "they have not come")
+            },
+        );
     }
 
     /// Our mpiexec starts what a program with their library asks for, also for one that nobody has started, which finds it in

@@ -83,7 +83,7 @@ pub(crate) const PACKAGES: &[Package] = &[
     row("xz-utils", Proof::Program("xz"), "other people's programs: their archives"),
     row("g++", Proof::Program("c++"), "LAMMPS (deeper tier)"),
     row("perl", Proof::Program("perl"), "the build of MPICH's tests"),
-    row("gfortran", Proof::Program("gfortran"), "MUMPS, PARPACK, MPICH's tests in Fortran, Quantum ESPRESSO"),
+    row("gfortran", Proof::Program("gfortran"), "PARPACK, MPICH's tests in Fortran, MUMPS, Quantum ESPRESSO"),
     row(
         "libopenblas-dev",
         Proof::Header("cblas.h"),

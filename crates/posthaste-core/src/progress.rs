@@ -2,11 +2,14 @@
 //!
 //! Never blocks.
 
+mod strangers;
+
 use crate::coll::{self, Running};
 use crate::dispatch;
 use crate::method::Methods;
 use crate::pt2pt::{Action, Engine, action, flow, staging};
 use crate::win::Operations;
+use strangers::Strangers;
 
 /// Operations on the fast paths between two steps of progress.
 const QUICK: u32 = 1024;
@@ -31,6 +34,8 @@ pub struct Vci {
     /// Operations so far that looked at one peer only.
     quick: u32,
     actions: Vec<Action>,
+    /// When processes of other jobs were attended.
+    strangers: Strangers,
     /// The thread inside calls no function of the program.
     serves: bool,
 }
@@ -47,6 +52,7 @@ impl Vci {
             steps: 0,
             quick: 0,
             actions: Vec::new(),
+            strangers: Strangers::new(),
             serves: false,
         }
     }
@@ -125,7 +131,7 @@ impl Vci {
         busy
     }
 
-    /// The same but for schedules, which call operations of the program.
+    /// One step but for schedules, which call operations of the program.
     #[cold]
     pub(crate) fn serve(&mut self) -> bool {
         self.serves = true;

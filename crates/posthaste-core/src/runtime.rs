@@ -170,6 +170,7 @@ impl Runtime {
         let mut vci = self.enter(at);
         if vci.steps.is_multiple_of(STEPS_PER_QUESTION) {
             vci.methods.look_at_sockets();
+            vci.attend_tested();
         }
         let busy = vci.progress();
         let handlers = !vci.engine.finished.handlers.is_empty();

@@ -368,12 +368,12 @@ pub fn hosts_of_list(list: &str, around: &Surroundings) -> Result<Vec<Host>, Str
     Ok(HostList::parse(list)?.on(around))
 }
 
-/// The hosts of a file as `-hostfile` takes it.
+/// The hosts of a file as `-hostfile` takes it, for a process that asks for others while the launcher sees to them all.
 ///
 /// # Errors
-/// One sentence: the file cannot be read, or a line is no host.
+/// One sentence: the file cannot be read, is none or is longer than 1 MiB, or a line is no host.
 pub fn hosts_of_file(file: &OsStr, around: &Surroundings) -> Result<Vec<Host>, String> {
-    Ok(HostList::read(file)?.on(around))
+    Ok(HostList::read_quickly(file)?.on(around))
 }
 
 /// What runs programs with `-gdb`: they run at once, and where one fails, every thread says where it is. The exit code is that of

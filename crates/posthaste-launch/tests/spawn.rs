@@ -130,6 +130,16 @@ fn parent(role: &str) {
         tell(&mut launcher, vec![hinted(&extra)]);
         return launcher.finalize().unwrap();
     }
+    if role == "forks" {
+        let mut launcher = Launcher::start_by(env!("CARGO_BIN_EXE_mpiexec").as_ref()).unwrap();
+        launcher.spawn(&request(vec![children("wait", 2, &[])])).unwrap();
+        // SAFETY: the child does nothing but sleep, with our end of the connection.
+        match unsafe { nix::unistd::fork() }.unwrap() {
+            nix::unistd::ForkResult::Child => long_sleep(),
+            nix::unistd::ForkResult::Parent { child } => say(format_args!("forked {child}")),
+        }
+        long_sleep();
+    }
     let mut launcher = join();
     assert!(!launcher.is_spawned());
     let rank = launcher.rank();
@@ -194,7 +204,7 @@ fn parent(role: &str) {
                     lost = launcher.spawner().unwrap().check_spawned(number);
                     lost.is_err()
                 });
-                say(format_args!("word lost {number} {lost:?}"));
+                say(format_args!("word lost {} {lost:?}", number.unwrap()));
             }
         }
         "child" => {
@@ -420,6 +430,28 @@ fn a_process_that_nobody_started_starts_its_own_launcher() {
     let why = launcher.spawn(&request(vec![program("/no/such/program")])).unwrap_err().to_string();
     assert!(why.contains("there is no program"), "{why}");
     launcher.finalize().unwrap();
+}
+
+#[test]
+fn nothing_is_left_when_a_process_is_killed_that_nobody_started_and_that_has_forked() {
+    let mark = unique();
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "as_a_rank", "--nocapture", &mark]).env("ROLE", "forks").env("MARK", &mark);
+    let mut program = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = Vec::new();
+    let forked = |lines: &[String]| {
+        lines.iter().find_map(|line| line.split_once("forked ")?.1.trim().parse::<i32>().ok())
+    };
+    while forked(&lines).is_none() || lines.iter().filter(|line| line.contains("ready ")).count() < 2 {
+        lines.extend(read_lines(program.stdout.as_mut().unwrap(), 1));
+    }
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let forked = nix::unistd::Pid::from_raw(forked(&lines).unwrap());
+    let is_alone = wait_for(PATIENCE, || marked(&mark).len() == 1);
+    nix::sys::signal::kill(forked, Signal::SIGKILL).unwrap();
+    assert!(is_alone, "the two that it has asked for are left: {:?}", marked(&mark));
+    assert!(wait_for(PATIENCE, || marked(&mark).is_empty()));
 }
 
 /// The words of a parent that has started two processes with these hints, and of the two.

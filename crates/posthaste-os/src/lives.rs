@@ -117,8 +117,11 @@ impl Lives {
     }
 }
 
-/// A descriptor of a process.
-fn open(pid: u32) -> io::Result<OwnedFd> {
+/// A descriptor of a process, readable when it has ended.
+///
+/// # Errors
+/// When it has ended and was waited for, or there are no descriptors to be had.
+pub fn open(pid: u32) -> io::Result<OwnedFd> {
     // SAFETY: takes numbers only.
     let opened = unsafe { libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0) };
     if opened < 0 {

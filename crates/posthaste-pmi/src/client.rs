@@ -3,7 +3,7 @@
 //! What must stay true: one `write` per line (servers of other launchers read line by line), every call returns an
 //! error instead of a guess when the answer is not what it should be, and any 1.x answer is accepted.
 
-use crate::line::{BadLine, Emit, Line, Reassembly};
+use crate::line::{BadLine, Emit, Line, Reassembly, read_words};
 use crate::spawning::{self, Spawning};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
@@ -270,6 +270,8 @@ pub struct Client<S = Connection> {
     /// How many requests for processes were granted, and of which of them some have ended too early, and why.
     started: u32,
     lost: Vec<(u32, String)>,
+    /// The launcher says when processes of the last one end too early.
+    is_watched: bool,
     /// How long the launcher has to answer, where that is limited.
     patience: Option<Duration>,
     /// Rank in the job.
@@ -297,11 +299,12 @@ impl Client {
         Self::new(Connection(File::from(socket)), 0, 1)
     }
 
-    /// Whether the processes of the job `started` ([`Client::started`]) may still come to meet this one. Nothing is waited for.
+    /// Whether the processes of the job `started` ([`Client::started`]) may still come to meet this one, as far as that is known. Nothing is
+    /// waited for.
     ///
     /// # Errors
     /// One of them has ended, or the launcher has.
-    pub fn check_spawned(&mut self, started: u32) -> Result<(), Error> {
+    pub fn check_spawned(&mut self, started: Option<u32>) -> Result<(), Error> {
         let command = "spawn";
         let mut piece = [0; 4096];
         loop {
@@ -316,10 +319,15 @@ impl Client {
         }
         // Nothing is expected; answers to others are kept for them.
         self.read_answer(command, "", |_| Ok(Ok(())))?;
-        match self.lost.iter().position(|(of, _)| *of == started) {
+        match self.lost.iter().position(|(of, _)| Some(*of) == started) {
             Some(at) => Err(Error::CannotSpawn(self.lost.swap_remove(at).1)),
             None => Ok(()),
         }
+    }
+
+    /// Whether the launcher has closed the connection.
+    pub(crate) fn is_closed(&mut self) -> bool {
+        matches!(self.check_spawned(None), Err(Error::Connection { .. }))
     }
 
     /// From now on whatever is not answered within `limit` is an error.
@@ -353,6 +361,7 @@ impl<S: Read + Write> Client<S> {
             heard: None,
             started: 0,
             lost: Vec::new(),
+            is_watched: false,
             patience: None,
             rank,
             size,
@@ -428,7 +437,7 @@ impl<S: Read + Write> Client<S> {
     pub fn put(&mut self, kvsname: &str, key: &str, value: &str) -> Result<(), Error> {
         let line = Emit::new("put").pair("kvsname", kvsname).pair("key", key).pair("value", value);
         self.ask("put", line, "put_result", |answer| {
-            let refused = || (key.to_string(), answer.get("msg").unwrap_or("no reason given").to_string());
+            let refused = || (key.to_string(), read_words(answer.get("msg").unwrap_or("no reason given")));
             Ok(if answer.number("rc")? == 0 { Ok(()) } else { Err(refused()) })
         })
     }
@@ -481,9 +490,9 @@ impl<S: Read + Write> Client<S> {
     }
 
     /// How many requests for processes were granted: the launcher counts the same, for both count its answers. Requests that were refused
-    /// have no number, because some are refused before they come to whoever counts.
-    pub fn started(&self) -> u32 {
-        self.started
+    /// have no number, because some are refused before they come to whoever counts. `None`: what this launcher has started, it does not watch.
+    pub fn started(&self) -> Option<u32> {
+        self.is_watched.then_some(self.started)
     }
 
     /// Whether the launcher owes an answer to [`Client::ask_for`].
@@ -505,17 +514,23 @@ impl<S: Read + Write> Client<S> {
     fn hear(&mut self, request: &Spawning, is_readable: bool) -> Result<Option<Vec<i32>>, Error> {
         let command = "spawn";
         let count = request.specs.iter().map(|spec| spec.count).sum();
+        let mut is_watched = false;
         let read = |answer: &Line<'_>| {
+            is_watched = spawning::is_watched(answer);
             let names: Vec<&str> = request.specs.iter().map(|spec| spec.name.as_str()).collect();
             Ok(spawning::read_answer(answer, count)?.map_err(|why| (names.join(", "), why)))
         };
         if let Some(text) = self.heard.take() {
-            return understand(command, &text, read).map(Some);
+            let codes = understand(command, &text, read)?;
+            self.is_watched = is_watched;
+            return Ok(Some(codes));
         }
         if is_readable {
             self.read_more(command)?;
         }
-        self.read_answer(command, spawning::ANSWER, read)
+        let codes = self.read_answer(command, spawning::ANSWER, read)?;
+        self.is_watched = is_watched;
+        Ok(codes)
     }
 
     /// Asks the launcher to end the job with an exit code. There is no answer; the caller exits next.
@@ -583,7 +598,7 @@ impl<S: Read + Write> Client<S> {
             }
             if answer.command == spawning::LOST {
                 let asked = answer.number("asked").map_err(|source| Error::Line { command, source })?;
-                let why = answer.get("msg").unwrap_or_default().replace('_', " ");
+                let why = read_words(answer.get("msg").unwrap_or_default());
                 self.lost.push((asked as u32, why));
                 continue;
             }

@@ -17,13 +17,13 @@ pub const MOST_BYTES: usize = 256 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Refused {
     /// The key is too long.
-    #[error("key_longer_than_{LONGEST_KEY}")]
+    #[error("key longer than {LONGEST_KEY}")]
     Key,
     /// The value is too long.
-    #[error("value_longer_than_{LONGEST_VALUE}")]
+    #[error("value longer than {LONGEST_VALUE}")]
     Value,
     /// The space is full.
-    #[error("space_holds_{MOST_BYTES}_bytes_already")]
+    #[error("space holds {MOST_BYTES} bytes already")]
     Full,
 }
 

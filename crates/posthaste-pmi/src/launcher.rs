@@ -150,6 +150,15 @@ impl Launcher {
         Ok(())
     }
 
+    /// Whether it is an mpiexec that this process has started, and is no more: it ends when what it has started fails. Another one
+    /// can be started.
+    pub fn has_ended(&mut self) -> bool {
+        match &mut self.kind {
+            Kind::Pmi(client, _) => self.is_own && client.is_closed(),
+            Kind::Pmix(_) => false,
+        }
+    }
+
     /// Whether leave was taken.
     pub fn has_left(&self) -> bool {
         self.has_left
@@ -344,7 +353,7 @@ impl Launcher {
         match &mut self.kind {
             Kind::Pmi(client, _) if self.starts_others => Ok(client),
             _ => {
-                if self.helper.is_none() {
+                if self.helper.as_mut().is_none_or(|helper| helper.has_ended()) {
                     self.helper = Some(Box::new(Self::start()?));
                 }
                 match self.helper.as_mut().map(|helper| &mut helper.kind) {

@@ -103,10 +103,24 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Free text as one word of the wire: what a value cannot hold becomes `_`.
+/// Free text as one word of the wire, [`read_words`] on the other side. The words are joined as all launchers do it, by `_`, unless one of
+/// them, the name of a program, say, has that itself.
 pub fn sendable_words(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_graphic() && c != '=' { c } else { '_' }).collect()
+    let join =
+        |between| text.chars().map(move |c| if c.is_whitespace() || c.is_control() { between } else { c });
+    if text.contains('_') { join(NO_BREAK).chain([NO_BREAK]).collect() } else { join('_').collect() }
 }
+
+/// Free text that came as one word.
+pub fn read_words(word: &str) -> String {
+    match word.strip_suffix(NO_BREAK) {
+        Some(ours) => ours.replace(NO_BREAK, " "),
+        None => word.replace('_', " "),
+    }
+}
+
+/// A space that does not end a word of the wire. At the end it says that it stands for each space before.
+const NO_BREAK: char = '\u{a0}';
 
 /// Writes a line.
 #[derive(Clone, Debug)]
@@ -229,6 +243,17 @@ mod tests {
         assert!(Emit::new("put").pair("value", "two words").line().is_err());
         assert!(Emit::new("put").pair("value", "a\nb").line().is_err());
         assert!(Emit::new("put").pair("a=b", "c").line().is_err());
+    }
+
+    #[test]
+    fn free_text_keeps_the_names_in_it() {
+        assert_eq!(sendable_words("no such key"), "no_such_key");
+        assert_eq!(read_words("process_in_group"), "process in group", "as other launchers write it");
+        for text in ["no such key", "can't start a_b: rc=1\u{e9}", "a_b", "ab", ""] {
+            let line = Emit::new("x").pair("msg", &sendable_words(text)).line().unwrap();
+            assert_eq!(read_words(Line::parse(&line).unwrap().get("msg").unwrap()), text);
+        }
+        assert_eq!(read_words(&sendable_words("my_solver is\nnot there")), "my_solver is not there");
     }
 
     #[test]

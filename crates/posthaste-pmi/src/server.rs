@@ -207,7 +207,7 @@ impl Server {
                 let code = line.number("exitcode").unwrap_or(1);
                 return Ok(vec![Action::Abort { rank, code: code as i32 }]);
             }
-            unknown => failed(unknown, "unknown_command"),
+            unknown => failed(unknown, "unknown command"),
         };
         Ok(reply(rank, answer))
     }
@@ -227,7 +227,7 @@ impl Server {
 
     fn put(&mut self, line: &Line<'_>) -> Result<Emit, BadLine> {
         if line.need("kvsname")? != self.name {
-            return Ok(failed("put", "no_such_kvsname"));
+            return Ok(failed("put", "no such kvsname"));
         }
         let (key, value) = (line.need("key")?, line.need("value")?);
         self.has_met |= key == spawning::MET;
@@ -243,7 +243,7 @@ impl Server {
 
     fn get(&mut self, rank: usize, line: &Line<'_>) -> Result<Emit, BadLine> {
         if line.need("kvsname")? != self.name {
-            return Ok(failed("get", "no_such_kvsname"));
+            return Ok(failed("get", "no such kvsname"));
         }
         let found = match line.need("key")? {
             "PMI_process_mapping" => Some(self.mapping.as_str()),
@@ -256,7 +256,7 @@ impl Server {
             Some(value) => {
                 Emit::new("get_result").number("rc", 0).pair("msg", "success").pair("value", value)
             }
-            None => failed("get", "no_such_key"),
+            None => failed("get", "no such key"),
         })
     }
 
@@ -310,12 +310,12 @@ impl Names {
                 Some(port) => {
                     Emit::new("lookup_result").number("rc", 0).pair("port", port).pair("info", "ok")
                 }
-                None => failed("lookup_name", "service_not_found").pair("info", "fail"),
+                None => failed("lookup_name", "service not found").pair("info", "fail"),
             },
             "unpublish_name" if self.published.remove(service) => {
                 Emit::new("unpublish_result").number("rc", 0).pair("info", "ok")
             }
-            command => failed(command, "service_not_found").pair("info", "fail"),
+            command => failed(command, "service not found").pair("info", "fail"),
         })
     }
 }
@@ -358,7 +358,7 @@ mod tests {
 
     fn ask(server: &mut Server, rank: usize, line: &str) -> String {
         match &server.line(rank, line)[..] {
-            [Action::Reply { rank: to, line }] if *to == rank => line.trim_end().to_string(),
+            [Action::Reply { rank: to, line }] if *to == rank => line.trim_end_matches('\n').to_string(),
             other => panic!("{other:?}"),
         }
     }

@@ -4,7 +4,7 @@
 //! last block. A value goes to the end of its line, so it may hold spaces. What must stay true: no input panics or takes
 //! memory that was not paid for by bytes, and what [`Spawning::emit`] wrote [`Blocks`] read back.
 
-use crate::line::{BadLine, Emit, LONGEST, Line, sendable_words};
+use crate::line::{BadLine, Emit, LONGEST, Line, read_words, sendable_words};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use thiserror::Error;
@@ -259,9 +259,9 @@ fn pairs(
 const LONGEST_LIST: usize = 900;
 
 /// The answer: an error code for each process, 0 for one that runs. Where all run none is written, and what would be too long a list
-/// for other libraries is written as runs of like codes, `CODE*COUNT`, which ours reads.
+/// for other libraries is written as runs of like codes, `CODE*COUNT`, which ours reads. It says that [`lost`] is said, should it come to that.
 pub fn started(codes: &[i32]) -> Emit {
-    let answer = Emit::new(ANSWER).number("rc", 0);
+    let answer = Emit::new(ANSWER).number("rc", 0).number(WATCHED, 1);
     if codes.iter().all(|&code| code == 0) {
         return answer;
     }
@@ -276,6 +276,12 @@ pub fn started(codes: &[i32]) -> Emit {
 }
 
 const RUNS: &str = "errcode_runs";
+const WATCHED: &str = "watched";
+
+/// Whether who gave this answer says [`lost`] when one of the processes ends too early.
+pub fn is_watched(answer: &Line<'_>) -> bool {
+    answer.get(WATCHED).is_some()
+}
 
 /// The answer when nothing was started, with the reason.
 pub fn refused(why: &str) -> Emit {
@@ -298,7 +304,7 @@ pub fn lost(started: u32, why: &str) -> Emit {
 /// When it is no answer to such a request.
 pub fn read_answer(answer: &Line<'_>, count: usize) -> Result<Result<Vec<i32>, String>, BadLine> {
     if answer.number("rc")? != 0 {
-        return Ok(Err(answer.get("msg").unwrap_or("no reason given").replace('_', " ")));
+        return Ok(Err(read_words(answer.get("msg").unwrap_or("no reason given"))));
     }
     if let Some(runs) = answer.get(RUNS) {
         let bad = || BadLine::NotANumber { key: RUNS.into(), value: runs.chars().take(60).collect() };
@@ -432,6 +438,8 @@ mod tests {
         };
         assert_eq!(answer(started(&[0, 0]), 2), Ok(Ok(vec![0, 0])));
         assert_eq!(answer(started(&[0, -1]), 2), Ok(Ok(vec![0, -1])));
+        assert!(is_watched(&Line::parse(&started(&[0]).line().unwrap()).unwrap()));
+        assert!(!is_watched(&Line::parse("cmd=spawn_result rc=0").unwrap()));
         assert!(answer(started(&[0, -1]), 3).is_err());
         assert_eq!(answer(refused("no such program \"a b\""), 1), Ok(Err("no such program \"a b\"".into())));
     }

@@ -2,7 +2,8 @@
  *   meet    greets them and parts from them
  *   miss    the same after it has asked for a program that is not there, and has looked at the error codes
  *   hold    holds on to them until somebody ends this job, or until argv[4], a file, is there; then rank 0 calls MPI_Abort
- *   lose    the first of them kills itself, which is an error of what waits for it here */
+ *   lose    the first of them kills itself, which is an error of what waits for it here
+ *   never   starts a program that never comes to MPI_Init, in no folder and on no host */
 #include "../check.h"
 
 #include <limits.h>
@@ -69,6 +70,15 @@ static void missing(MPI_Info info)
     EQUAL(children == MPI_COMM_NULL, 1);
 }
 
+static void never(void)
+{
+    MPI_Comm children;
+    int codes[CHILDREN];
+    REFUSED(MPI_Comm_spawn("true", MPI_ARGV_NULL, CHILDREN, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, codes), MPI_ERR_SPAWN);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == 0) puts("they have not come");
+}
+
 int main(int argc, char **argv)
 {
     char own[PATH_MAX];
@@ -79,6 +89,10 @@ int main(int argc, char **argv)
     OK(MPI_Comm_get_parent(&parent));
     if (parent != MPI_COMM_NULL) {
         child(argv, parent);
+        return check_end();
+    }
+    if (argc > 1 && !strcmp(argv[1], "never")) {
+        never();
         return check_end();
     }
     ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);

@@ -1,4 +1,5 @@
-/* Ranks that are killed, or stopped for a second, inside collective functions: each of the 17 of chapter 6 and the five of chapter 8.
+/* Ranks that are killed, or stopped for a second, inside collective functions: each of the 17 of chapter 6 and the five of chapter 8,
+ * blocking and nonblocking in turns of four.
  *
  *   coll_killed kill FIRST LAST WHO   in each function from FIRST on, before LAST, the first or the last rank of those that are left is
  *                                     killed by a timer, while all call it again and again; whoever is left gets an error that says so, and goes on
@@ -60,37 +61,45 @@ static int class_of(int code)
     return class;
 }
 
-/* One call of a function; `ring` is the communicator in which neighbours are two ranks on a ring. */
+/* The end of a nonblocking operation, if it has begun. */
+static int ended(int code, MPI_Request *request)
+{
+    return code == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : code;
+}
+
+/* One call of a function, or of its nonblocking form and MPI_Wait; `ring` is the communicator in which neighbours are two ranks on a ring. */
+#define CALL(blocking, nonblocking, ...) \
+    return waits ? ended(MPI_##nonblocking(__VA_ARGS__, &request), &request) : MPI_##blocking(__VA_ARGS__)
 static int call(int function, int turn, MPI_Comm comm, MPI_Comm ring)
 {
-    int count = turn % 4 == 3 ? LONG / n : SHORT, root = turn % n;
+    int count = turn % 4 == 3 ? LONG / n : SHORT, root = turn % n, waits = turn / 4 % 2;
+    MPI_Request request = MPI_REQUEST_NULL;
     for (int r = 0; r < n; r++) counts[r] = count, places[r] = r * count, bytes[r] = r * count * 4, types[r] = MPI_INT;
+    MPI_Aint at[2] = {0, 4 * count};
     switch (function) {
-    case 0: return MPI_Barrier(comm);
-    case 1: return MPI_Bcast(out, count * n, MPI_INT, root, comm);
-    case 2: return MPI_Gather(in, count, MPI_INT, out, count, MPI_INT, root, comm);
-    case 3: return MPI_Gatherv(in, count, MPI_INT, out, counts, places, MPI_INT, root, comm);
-    case 4: return MPI_Scatter(in, count, MPI_INT, out, count, MPI_INT, root, comm);
-    case 5: return MPI_Scatterv(in, counts, places, MPI_INT, out, count, MPI_INT, root, comm);
-    case 6: return MPI_Allgather(in, count, MPI_INT, out, count, MPI_INT, comm);
-    case 7: return MPI_Allgatherv(in, count, MPI_INT, out, counts, places, MPI_INT, comm);
-    case 8: return MPI_Alltoall(in, count, MPI_INT, out, count, MPI_INT, comm);
-    case 9: return MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm);
-    case 10: return MPI_Alltoallw(in, counts, bytes, types, out, counts, bytes, types, comm);
-    case 11: return MPI_Reduce(in, out, count * n, MPI_INT, MPI_SUM, root, comm);
-    case 12: return MPI_Allreduce(in, out, count * n, MPI_INT, MPI_SUM, comm);
-    case 13: return MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
-    case 14: return MPI_Reduce_scatter_block(in, out, count, MPI_INT, MPI_SUM, comm);
-    case 15: return MPI_Scan(in, out, count * n, MPI_INT, MPI_SUM, comm);
-    case 16: return MPI_Exscan(in, out, count * n, MPI_INT, MPI_SUM, comm);
-    case 17: return MPI_Neighbor_allgather(in, count, MPI_INT, out, count, MPI_INT, ring);
-    case 18: return MPI_Neighbor_allgatherv(in, count, MPI_INT, out, counts, places, MPI_INT, ring);
-    case 19: return MPI_Neighbor_alltoall(in, count, MPI_INT, out, count, MPI_INT, ring);
-    case 20: return MPI_Neighbor_alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, ring);
-    default: {
-        MPI_Aint at[2] = {0, 4 * count};
-        return MPI_Neighbor_alltoallw(in, counts, at, types, out, counts, at, types, ring);
-    }
+    case 0: CALL(Barrier, Ibarrier, comm);
+    case 1: CALL(Bcast, Ibcast, out, count * n, MPI_INT, root, comm);
+    case 2: CALL(Gather, Igather, in, count, MPI_INT, out, count, MPI_INT, root, comm);
+    case 3: CALL(Gatherv, Igatherv, in, count, MPI_INT, out, counts, places, MPI_INT, root, comm);
+    case 4: CALL(Scatter, Iscatter, in, count, MPI_INT, out, count, MPI_INT, root, comm);
+    case 5: CALL(Scatterv, Iscatterv, in, counts, places, MPI_INT, out, count, MPI_INT, root, comm);
+    case 6: CALL(Allgather, Iallgather, in, count, MPI_INT, out, count, MPI_INT, comm);
+    case 7: CALL(Allgatherv, Iallgatherv, in, count, MPI_INT, out, counts, places, MPI_INT, comm);
+    case 8: CALL(Alltoall, Ialltoall, in, count, MPI_INT, out, count, MPI_INT, comm);
+    case 9: CALL(Alltoallv, Ialltoallv, in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm);
+    case 10: CALL(Alltoallw, Ialltoallw, in, counts, bytes, types, out, counts, bytes, types, comm);
+    case 11: CALL(Reduce, Ireduce, in, out, count * n, MPI_INT, MPI_SUM, root, comm);
+    case 12: CALL(Allreduce, Iallreduce, in, out, count * n, MPI_INT, MPI_SUM, comm);
+    case 13: CALL(Reduce_scatter, Ireduce_scatter, in, out, counts, MPI_INT, MPI_SUM, comm);
+    case 14: CALL(Reduce_scatter_block, Ireduce_scatter_block, in, out, count, MPI_INT, MPI_SUM, comm);
+    case 15: CALL(Scan, Iscan, in, out, count * n, MPI_INT, MPI_SUM, comm);
+    case 16: CALL(Exscan, Iexscan, in, out, count * n, MPI_INT, MPI_SUM, comm);
+    case 17: CALL(Neighbor_allgather, Ineighbor_allgather, in, count, MPI_INT, out, count, MPI_INT, ring);
+    case 18: CALL(Neighbor_allgatherv, Ineighbor_allgatherv, in, count, MPI_INT, out, counts, places, MPI_INT, ring);
+    case 19: CALL(Neighbor_alltoall, Ineighbor_alltoall, in, count, MPI_INT, out, count, MPI_INT, ring);
+    case 20:
+        CALL(Neighbor_alltoallv, Ineighbor_alltoallv, in, counts, places, MPI_INT, out, counts, places, MPI_INT, ring);
+    default: CALL(Neighbor_alltoallw, Ineighbor_alltoallw, in, counts, at, types, out, counts, at, types, ring);
     }
 }
 

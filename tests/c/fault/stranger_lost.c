@@ -1,14 +1,15 @@
 /* stranger_lost.c: a spawned process is lost that none of its parents has ever talked to, which nobody tells another job: who receives
- * from anybody hears of it, who receives from the lost one, and who asks. Usage: stranger_lost any|named|asks, one rank. */
+ * from anybody hears of it, who receives from the lost one, who tests for ever, who probes, and who asks.
+ * Usage: stranger_lost any|named|tests|probes|asks, one rank. */
 #include "killed.h"
 
 enum { CHILDREN = 3, VICTIM = 1 };
 
-static void is_lost(int code)
+static void is_lost(int code, int expected)
 {
     int class;
     OK(MPI_Error_class(code, &class));
-    CHECK(class == MPIX_ERR_PROC_FAILED, "class %d: %s", class, check_text(code));
+    CHECK(class == expected, "class %d: %s", class, check_text(code));
 }
 
 static void child(MPI_Comm parents)
@@ -24,6 +25,25 @@ static void child(MPI_Comm parents)
     EQUAL(word, 7);
 }
 
+static int until_tested(MPI_Comm children)
+{
+    MPI_Request request;
+    int word, flag = 0, code = MPI_SUCCESS;
+    OK(MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 3, children, &request));
+    while (!flag && code == MPI_SUCCESS) code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    CHECK(request != MPI_REQUEST_NULL, "the receive is over");
+    OK(MPI_Cancel(&request));
+    OK(MPI_Request_free(&request));
+    return code;
+}
+
+static int until_probed(MPI_Comm children)
+{
+    int flag = 0, code = MPI_SUCCESS;
+    while (!flag && code == MPI_SUCCESS) code = MPI_Iprobe(VICTIM, 3, children, &flag, MPI_STATUS_IGNORE);
+    return code;
+}
+
 static void parent(const char *program, const char *mode)
 {
     char *words[] = {(char *)mode, NULL};
@@ -33,9 +53,13 @@ static void parent(const char *program, const char *mode)
     OK(MPI_Comm_spawn(program, words, CHILDREN, MPI_INFO_NULL, 0, MPI_COMM_SELF, &children, MPI_ERRCODES_IGNORE));
     OK(MPI_Comm_set_errhandler(children, MPI_ERRORS_RETURN));
     if (strcmp(mode, "any") == 0)
-        is_lost(MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 3, children, MPI_STATUS_IGNORE));
+        is_lost(MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 3, children, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED);
     else if (strcmp(mode, "named") == 0)
-        is_lost(MPI_Recv(&word, 1, MPI_INT, VICTIM, 3, children, MPI_STATUS_IGNORE));
+        is_lost(MPI_Recv(&word, 1, MPI_INT, VICTIM, 3, children, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED);
+    else if (strcmp(mode, "tests") == 0)
+        is_lost(until_tested(children), MPIX_ERR_PROC_FAILED_PENDING);
+    else if (strcmp(mode, "probes") == 0)
+        is_lost(until_probed(children), MPIX_ERR_PROC_FAILED);
     else
         until_lost(children);
     CHECK(MPI_Wtime() - begin < 20, "it was heard after %.1f s", MPI_Wtime() - begin);

@@ -6,7 +6,7 @@ use crate::{project::Fallible, tally::Tally};
 
 pub(super) const PROGRAM: Program = Program {
     name: "fftw",
-    tier: Tier::Gate,
+    tier: Tier::Deep,
     source: "fftw3",
     parts: &[],
     needs: &["make"],

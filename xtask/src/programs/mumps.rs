@@ -10,7 +10,7 @@ use crate::{project::Fallible, tally::Tally};
 
 pub(super) const PROGRAM: Program = Program {
     name: "mumps",
-    tier: Tier::Gate,
+    tier: Tier::Deep,
     source: "mumps",
     parts: &[],
     needs: &["make", "gfortran", "libopenblas-dev"],

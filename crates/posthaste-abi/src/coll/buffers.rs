@@ -48,7 +48,15 @@ pub(crate) fn pieces_of<D: Plain + Number>(
 ) -> Result<Pieces> {
     let displacements = list("displs", displacements, counts.len())?;
     let datatype = committed("datatype", datatype)?;
-    let buf = array("buffer", buf, counts.iter().copied().max().unwrap_or(0), &datatype)?;
+    if buf.is_null() {
+        // MPI_BOTTOM: each block may have an absolute displacement.
+        for (count, displacement) in counts.iter().zip(&displacements) {
+            let at = block_at(buf, displacement.wrapping_mul(datatype.extent()));
+            array("buffer", at, *count, &datatype)?;
+        }
+    }
+    let most = if buf.is_null() { 0 } else { counts.iter().copied().max().unwrap_or(0) };
+    let buf = array("buffer", buf, most, &datatype)?;
     // SAFETY: the program describes its buffer by these lists and this datatype.
     Ok(Pieces::at(unsafe { base(buf) }, counts, displacements, datatype))
 }

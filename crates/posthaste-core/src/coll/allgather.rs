@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorClass, Result};
 pub fn allgather(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
     let mut draft = Draft::new(team, Function::Allgather, 12);
     into(&mut draft, send, recv);
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// As [`allgather`], with blocks of different lengths in any place.
@@ -36,7 +36,7 @@ pub fn allgatherv(team: &Team, send: Option<Operand<'_>>, recv: Blocks<'_>) -> R
         draft.copy(send.all(), mine.clone());
     }
     direct(&mut draft, &mine, |rank| recv.block(rank));
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// Writes an allgather into a schedule.

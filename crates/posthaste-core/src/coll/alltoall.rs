@@ -51,14 +51,14 @@ pub fn alltoall(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Re
     {
         let mut draft = Draft::new(team, Function::Alltoall, 12);
         levels.alltoall(&mut draft, send, recv)?;
-        return Ok(draft.done());
+        return draft.ended();
     }
     // Types are compared only where messages go straight between memory of the program.
     if choose::alltoall(n, recv.bytes(), team.cpus()) == Alltoall::ThroughOne && !checks_types() {
         return through_one(team, send, recv);
     }
     let send = send.map(|send| move |rank| send.block(rank));
-    Ok(exchange(team, Function::Alltoall, send, |rank| recv.block(rank)))
+    exchange(team, Function::Alltoall, send, |rank| recv.block(rank))
 }
 
 /// As [`alltoall`], with blocks of different lengths in any place.
@@ -71,7 +71,7 @@ pub fn alltoallv(team: &Team, send: Option<Blocks<'_>>, recv: Blocks<'_>) -> Res
     }
     check(team, "recvcounts, rdispls", &[recv.counts.len(), recv.displacements.len()])?;
     let send = send.map(|send| move |rank| send.block(rank));
-    Ok(exchange(team, Function::Alltoallv, send, |rank| recv.block(rank)))
+    exchange(team, Function::Alltoallv, send, |rank| recv.block(rank))
 }
 
 /// As [`alltoallv`], with a type for each block and displacements in bytes.
@@ -85,7 +85,7 @@ pub fn alltoallw(team: &Team, send: Option<TypedBlocks<'_>>, recv: TypedBlocks<'
     }
     check(team, "recvcounts, rdispls, recvtypes", &lengths(&recv))?;
     let send = send.map(|send| move |rank| send.block(rank));
-    Ok(exchange(team, Function::Alltoallw, send, |rank| recv.block(rank)))
+    exchange(team, Function::Alltoallw, send, |rank| recv.block(rank))
 }
 
 fn check(team: &Team, argument: &'static str, lengths: &[usize]) -> Result<()> {
@@ -103,7 +103,7 @@ pub(super) fn exchange(
     function: Function,
     send: Option<impl Fn(u32) -> Segment>,
     recv: impl Fn(u32) -> Segment,
-) -> Schedule {
+) -> Result<Schedule> {
     let n = team.size() as u32;
     let mut draft = Draft::new(team, function, 2 * n as usize);
     let me = draft.me();
@@ -122,7 +122,7 @@ pub(super) fn exchange(
         draft.send(to, outgoing(to));
         draft.receive(from, recv(from));
     });
-    draft.done()
+    draft.ended()
 }
 
 /// Everybody gives all of its blocks to member 0, who gives everybody those for it. In place what comes takes the place of what has
@@ -135,7 +135,7 @@ fn through_one(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Res
     if draft.me() > 0 {
         draft.send(0, own);
         draft.receive(0, all);
-        return Ok(draft.done());
+        return draft.ended();
     }
     // By what is received: who sends more or less is told so.
     let (block, row) = (recv.bytes(), recv.bytes() * u64::from(n));
@@ -153,7 +153,7 @@ fn through_one(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Res
         draft.send(rank, to(rank));
     }
     draft.copy(to(0), all);
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// In place: what lies in the receive buffer leaves by way of a copy of it.

@@ -3,7 +3,7 @@
 use crate::coll::choose::{self, Bcast};
 use crate::coll::label::Function;
 use crate::coll::levels::Levels;
-use crate::coll::plan::{Draft, Operand, split};
+use crate::coll::plan::{Draft, Operand, checks_types, split};
 use crate::coll::{Schedule, Team, tree};
 use crate::datatype::Segment;
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub fn bcast(team: &Team, data: Operand<'_>, root: i32) -> Result<Schedule> {
         draft.going(choose::bcast(n, data.bytes(), team.is_oversubscribed()).number());
         down(&mut draft, &data, root, team.is_oversubscribed());
     }
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// The way for so many members.
@@ -70,6 +70,15 @@ pub(super) fn by_tree(draft: &mut Draft<'_>, data: &Segment, root: u32, radix: u
 pub(super) fn by_shape(draft: &mut Draft<'_>, data: &Segment, shape: &Shape, is_cut: bool) {
     let Shape { parent, children } = shape;
     draft.fence();
+    let whole = data;
+    // The runs of all pieces together could take more memory than the data.
+    let is_packed = is_cut && choose::pieces(data.len()) > 1 && !checks_types() && is_scattered(data);
+    let packed = is_packed.then(|| Segment::contiguous(draft.bytes(data.len() as usize), data.len()));
+    let data = packed.as_ref().unwrap_or(whole);
+    if is_packed && parent.is_none() {
+        draft.copy(whole.clone(), data.clone());
+        draft.fence();
+    }
     for (piece, number) in pieces(data, if is_cut { choose::pieces(data.len()) } else { 1 }).zip(0u64..) {
         if number.is_multiple_of(choose::PIECES_AT_ONCE) && !children.is_empty() {
             draft.fence();
@@ -87,6 +96,16 @@ pub(super) fn by_shape(draft: &mut Draft<'_>, data: &Segment, shape: &Shape, is_
             draft.send_of(*child, piece.clone());
         }
     }
+    if is_packed && parent.is_some() {
+        draft.fence();
+        draft.copy(data.clone(), whole.clone());
+    }
+}
+
+/// Whether a piece of this data has many runs, each of which is to be listed, because it ends inside of an element.
+fn is_scattered(data: &Segment) -> bool {
+    const SHORT: u64 = 1024;
+    !data.has_whole_elements_in(choose::PIECE) && data.mean_run() < SHORT
 }
 
 /// Data in so many pieces. Where it lies in memory it can be described in pieces; if it could not, it would end there, and everybody would

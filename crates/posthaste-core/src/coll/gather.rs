@@ -30,7 +30,7 @@ pub fn gather(
     draft.fanning_in();
     let (own, all) = sides(team, root, "sendbuf", send, "recvbuf", recv)?;
     collect(&mut draft, own, all, root, choose::moving_radix());
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// As [`gather`], with blocks of different lengths in any place.
@@ -60,7 +60,7 @@ pub fn gatherv(
         }
         (None, None) => {}
     }
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// Everybody gets its block of the root's operand. `recv` is `None` for `MPI_IN_PLACE` (root only); `send` is
@@ -79,7 +79,7 @@ pub fn scatter(
     draft.rooted(root);
     let (own, all) = sides(team, root, "recvbuf", recv, "sendbuf", send)?;
     distribute(&mut draft, all, own, root, choose::moving_radix());
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// As [`scatter`], with blocks of different lengths in any place.
@@ -108,7 +108,7 @@ pub fn scatterv(
         }
         (None, None) => {}
     }
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// Checks that each side is there: the rank's own operand except in place at the root, that of all at the root.

@@ -149,7 +149,7 @@ pub fn bcast(bridge: &Bridge, data: Option<Operand<'_>>, root: i32) -> Result<Sc
             down::by_tree(&mut draft, &data.all(), 0, choose::radix(bridge.team.is_oversubscribed()));
         }
     }
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// The root gets the operands of all members of the other group, one after the other. `send` is significant in the
@@ -283,7 +283,7 @@ pub fn reduce(
             }
         }
     }
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// Everybody gets the combination of the operands of the other group.
@@ -305,7 +305,7 @@ pub fn allreduce(
     }
     draft.within(bridge.local);
     down::by_tree(&mut draft, &result.all(), 0, choose::radix(bridge.team.is_oversubscribed()));
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// Everybody gets its block of the combination of the operands of the other group; `counts` are the blocks of the
@@ -373,7 +373,7 @@ fn scattered(
     let result = Operand { buf: recv, count: counts[rank as usize], datatype };
     let Some(sum) = combine(bridge, &mut draft, own) else {
         draft.receive(bridge.local.first, result.all());
-        return Ok(draft.done());
+        return draft.ended();
     };
     let other = draft.temporary(1, all, datatype).get(0);
     draft.send(bridge.remote.first, sum.all());
@@ -385,7 +385,7 @@ fn scattered(
         first = first.saturating_add(*count);
     }
     draft.copy(other.part(0, counts[0]), result.all());
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// An empty schedule of the next operation, with room for so many steps.
@@ -435,7 +435,7 @@ fn to_root(
         }
         Part::Across(root) => draft.send(root, own.ok_or_else(|| missing("sendbuf"))?.all()),
     }
-    Ok(draft.done())
+    draft.ended()
 }
 
 fn from_root(
@@ -455,7 +455,7 @@ fn from_root(
         }
         Part::Across(root) => draft.receive(root, own.ok_or_else(|| missing("recvbuf"))?.all()),
     }
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// Everybody talks to everybody of the other group. In turn k member r of the smaller group talks to those k further on

@@ -28,5 +28,5 @@ pub fn reduce_locally(
     let mut draft = Draft::with_tag(team, "MPI_Reduce_local", 1, 0);
     draft.reduce_with(op, datatype)?;
     draft.combine(input.buf(), inout.buf(), count);
-    Ok(draft.done())
+    draft.ended()
 }

@@ -189,5 +189,5 @@ fn exchange(
     for ((out, _), (into, _)) in neighbors.sends().filter(own).zip(neighbors.receives().filter(own)) {
         draft.copy(send(out), recv(into));
     }
-    Ok(draft.done())
+    draft.ended()
 }

@@ -14,7 +14,7 @@ use crate::coll::label::{self, Function, Label};
 use crate::coll::steps::{Plan, Step};
 use crate::coll::{Schedule, Team, choose, recent, staged};
 use crate::datatype::{Datatype, Segment};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::Peer;
 use crate::op::Op;
 
@@ -203,6 +203,8 @@ pub(super) struct Draft<'a> {
     /// The members that ranks count now: neighbours, or these, with our place among them.
     run: Run,
     listed: Option<(Arc<[u32]>, u32)>,
+    /// There is no memory for it.
+    lacks: Option<Error>,
 }
 
 /// Neighbours among the members of a team.
@@ -300,7 +302,7 @@ impl<'a> Draft<'a> {
         plan.fans_in = false;
         plan.tag = tag;
         let run = Run { first: 0, size: team.size() as u32 };
-        Self { team, plan, label: None, run, listed: None }
+        Self { team, plan, label: None, run, listed: None, lacks: None }
     }
 
     /// From now on ranks count some members only, this process among them, as if they were a team of their own.
@@ -486,7 +488,14 @@ impl<'a> Draft<'a> {
             let fits = |buf: &OwnedBuf| buf.len() >= len && buf.len() / 4 <= len.max(1024);
             spare.bufs.iter().position(fits).map(|at| spare.bufs.swap_remove(at))
         });
-        let owned = spare.flatten().unwrap_or_else(|| OwnedBuf::new(len.max(64)));
+        let owned = spare.flatten().map_or_else(|| OwnedBuf::try_new(len.max(64)), Ok);
+        let owned = match owned {
+            Ok(owned) => owned,
+            Err(why) => {
+                self.lacks.get_or_insert(why);
+                return OwnedBuf::new(0).user_buf();
+            }
+        };
         let buf = owned.user_buf();
         self.plan.temporaries.push(owned);
         buf
@@ -534,6 +543,18 @@ impl<'a> Draft<'a> {
         self.plan.outcome = Some(outcome);
     }
 
+    /// The schedule.
+    ///
+    /// # Errors
+    /// There is no memory for what it needs.
+    pub(super) fn ended(mut self) -> Result<Schedule> {
+        match self.lacks.take() {
+            Some(why) => Err(why),
+            None => Ok(self.done()),
+        }
+    }
+
+    /// The schedule, where little memory is needed.
     pub(super) fn done(mut self) -> Schedule {
         if device::is_registered() {
             staged::stage(&mut self.plan);

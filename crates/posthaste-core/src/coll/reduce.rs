@@ -44,7 +44,7 @@ pub fn reduce(
         && let Some(levels) = Levels::of(team, root)
     {
         levels.reduce(&mut draft, own, recv, is_root);
-        return Ok(draft.done());
+        return draft.ended();
     }
     let way = draft.way_of_reduction(draft.n(), own.bytes());
     draft.going(way.number());
@@ -61,7 +61,7 @@ pub fn reduce(
     } else {
         onto(&mut draft, own, recv, root);
     }
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// The combination at `root`, whose result goes to `recv` (which may be `own`). Not in the order of ranks where a tree does not stand on
@@ -109,7 +109,7 @@ pub(super) fn to_all(
     let own = Operand { buf: send.unwrap_or(recv), ..result };
     if draft.n() == 1 {
         copy_unless_same(&mut draft, own, result);
-        return Ok(draft.done());
+        return draft.ended();
     }
     if let Some(levels) = Levels::of(draft.team, 0)
         && !keeps_bits()
@@ -117,7 +117,7 @@ pub(super) fn to_all(
         && (op.is_commutative() || levels.are_runs())
     {
         levels.allreduce(&mut draft, own, result);
-        return Ok(draft.done());
+        return draft.ended();
     }
     let way = choose::allreduce(draft.n(), own.bytes(), draft.team.cpus_that_combine());
     draft.going(way.number());
@@ -130,7 +130,7 @@ pub(super) fn to_all(
         Allreduce::Doubling => by_doubling(&mut draft, own, result),
         Allreduce::Blocks(owners) => by_blocks_to_all(&mut draft, own, result, owners),
     }
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// So many members combine a block each, and give it to all.
@@ -208,7 +208,7 @@ fn scattered(
     draft.reduce_with(op, datatype)?;
     let own = Operand { buf: send.unwrap_or(recv), count: all, datatype };
     combine_block(&mut draft, own, |rank| Some(place(rank)), recv, send.is_none());
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// Up a tree to `root`, whose result goes to `result` (which may be `own`).

@@ -24,7 +24,7 @@ pub fn scan(team: &Team, Reduced { send, recv, count, datatype }: Reduced<'_>, o
         let incoming = draft.temporary(1, count, datatype).get(0);
         prefixes(&mut draft, value, incoming, 0);
     }
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// As [`scan`], without the rank's own operand; rank 0 gets nothing.
@@ -56,7 +56,7 @@ pub fn exscan(
         }
         prefixes(&mut draft, value, incoming, 1);
     }
-    Ok(draft.done())
+    draft.ended()
 }
 
 /// Turns the values of the ranks from `first` on into their prefix reductions.

@@ -46,13 +46,16 @@ pub fn unite(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Result<
 
 /// Everybody sends everybody bytes of its own: the outcome begins with a block of the length `sent` for each rank; behind them
 /// come blocks of the lengths `received` from each.
+///
+/// # Errors
+/// None: nothing is copied on the way.
 pub fn exchange(
     team: &Team,
     name: &'static str,
     sent: &[usize],
     received: &[usize],
     outcome: Arc<OwnedBuf>,
-) -> Schedule {
+) -> Result<Schedule> {
     let all = outcome.user_buf();
     let blocks = |lengths: &[usize], mut at: usize| -> Vec<Segment> {
         let block = |len: &usize| {
@@ -65,10 +68,10 @@ pub fn exchange(
     let (send, recv) = (blocks(sent, 0), blocks(received, sent.iter().sum()));
     let block = |blocks: &[Segment], rank: u32| blocks[rank as usize].clone();
     let send = Some(|rank| block(&send, rank));
-    let mut schedule = alltoall::exchange(team, Function::called(name), send, |rank| block(&recv, rank));
+    let mut schedule = alltoall::exchange(team, Function::called(name), send, |rank| block(&recv, rank))?;
     schedule.0.name = name;
     schedule.0.outcome = Some(outcome);
-    schedule
+    Ok(schedule)
 }
 
 /// The members with the given ranks get the bytes of the first of them. Every member of the team takes part; a

@@ -178,7 +178,8 @@ pub const TUNABLES: &[Tunable] = &[
                   arrives all the same. Types are compared by the names of their basic types as MPI-5.0 §3.3.1 \
                   wants (`MPI_INT` is not `MPI_INT32_T`), a pair type counts as its two, and `MPI_PACKED` \
                   matches everything. A put or get whose target has other types than its origin fails with \
-                  MPI_ERR_TYPE, too, and does nothing. For finding mistakes: short messages take the general way",
+                  MPI_ERR_TYPE, too, and does nothing. For finding mistakes: short messages take the general way. All ranks \
+                  have to say the same",
     },
     Tunable {
         name: "POSTHASTE_SHOW_TYPES",
@@ -335,7 +336,8 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_CONNECT_S",
         default: "180",
         meaning: "time for another job to accept what MPI_Comm_connect asks for, in s (1 to 86400); the info key timeout of a \
-                  call goes before it. MPI_Comm_accept and MPI_Comm_join wait for ever unless they have that key",
+                  call goes before it. MPI_Comm_accept and MPI_Comm_join wait for ever unless they have that key. It is also the time for \
+                  spawned processes to come to MPI_Init where a launcher that is not ours has started them",
     },
     Tunable {
         name: "POSTHASTE_NAMES",

@@ -537,6 +537,11 @@ impl Segment {
         }
     }
 
+    /// Whether parts of this length, one behind the other, end between elements.
+    pub(crate) fn has_whole_elements_in(&self, len: u64) -> bool {
+        self.datatype().is_none_or(|datatype| len.is_multiple_of(datatype.size()))
+    }
+
     /// Mean length of the runs, in bytes.
     pub fn mean_run(&self) -> u64 {
         match self.datatype() {

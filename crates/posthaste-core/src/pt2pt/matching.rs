@@ -640,6 +640,11 @@ impl Matching {
         self.posted.get(entry).map(|posted| posted.pattern)
     }
 
+    /// What the posted receives wait for.
+    pub fn posted_patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.posted.iter().map(|(_, posted)| &posted.pattern)
+    }
+
     /// Counts the messages that nobody expected.
     pub fn arrivals(&self) -> u64 {
         self.arrivals

@@ -153,7 +153,7 @@ impl Edges<'_> {
         };
         let blocks: Vec<Vec<u8>> = edges.iter().map(ahead).collect();
         let lengths = vec![AHEAD; blocks.len()];
-        let (schedule, received) = exchange(comm, &blocks, &lengths);
+        let (schedule, received) = exchange(comm, &blocks, &lengths)?;
         Ok((schedule, Announced { comm, edges, weighted, received }))
     }
 }
@@ -198,7 +198,7 @@ impl Announced<'_> {
                 expected,
             ));
         }
-        let (schedule, received) = exchange(comm, &edges, &lengths);
+        let (schedule, received) = exchange(comm, &edges, &lengths)?;
         Ok((schedule, Delivered { size: comm.size(), weighted, received }))
     }
 }
@@ -257,13 +257,14 @@ impl Received {
 }
 
 /// Everybody sends everybody a block of bytes, and gets blocks of these lengths.
-fn exchange(comm: &Comm, blocks: &[Vec<u8>], lengths: &[usize]) -> (Schedule, Received) {
+fn exchange(comm: &Comm, blocks: &[Vec<u8>], lengths: &[usize]) -> Result<(Schedule, Received)> {
     let own = blocks.concat();
     let mut outcome = OwnedBuf::new(own.len() + lengths.iter().sum::<usize>());
     outcome.sink().copy_from(&own);
     let received = Received { outcome: Arc::new(outcome), own: own.len(), lengths: lengths.to_vec() };
     let sent: Vec<usize> = blocks.iter().map(Vec::len).collect();
-    (coll::exchange(comm, "MPI_Dist_graph_create", &sent, lengths, received.outcome.clone()), received)
+    let schedule = coll::exchange(comm, "MPI_Dist_graph_create", &sent, lengths, received.outcome.clone())?;
+    Ok((schedule, received))
 }
 
 fn word(bytes: &[u8], at: usize) -> i32 {

@@ -16,7 +16,7 @@ use posthaste_os::sync::Mutex;
 
 use crate::coll::About;
 use crate::explain::{Goal, Handled, List, Message, Operation, Part, Report, Wait};
-use crate::ids::{ANY_SOURCE, ContextId, Peer, RequestId};
+use crate::ids::{ContextId, Peer, RequestId};
 use crate::progress::Vci;
 use crate::pt2pt::{Contexts, Pattern};
 use crate::request::{Audience, Request, State, Status, complete};
@@ -88,14 +88,7 @@ impl Awaited {
     /// The peers whose messages it waits for, as far as receives name them; those of other jobs, of whose end no launcher tells this
     /// process, also where they do not.
     fn senders(&self, vci: &Vci) -> Vec<Peer> {
-        let senders = |pattern: &Pattern| -> Vec<Peer> {
-            match vci.engine.contexts.get(pattern.context) {
-                Some(known) if pattern.source == ANY_SOURCE && pattern.context.spans_jobs() => {
-                    known.group().peers().collect()
-                }
-                known => known.and_then(|known| known.peer(pattern.source)).into_iter().collect(),
-            }
-        };
+        let senders = |pattern: &Pattern| vci.senders(pattern);
         let of_request = |id: &RequestId| match vci.engine.requests.get(*id).map(|request| &request.state) {
             Some(State::Posted { entry, .. }) => {
                 vci.engine.matching.posted(*entry).map_or_else(Vec::new, senders)

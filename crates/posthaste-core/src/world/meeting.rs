@@ -58,8 +58,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How a root comes to the other one.
 enum Way {
     Accept(Arc<Mutex<Port>>),
-    /// Those that the launcher has started; the number of the request for them.
-    Children(Arc<Mutex<Port>>, u32),
+    /// Those that the launcher has started; the number of the request for them, if it says when they end.
+    Children(Arc<Mutex<Port>>, Option<u32>),
     Connect(Call, PortName),
     Socket(OverSocket, RawFd),
 }
@@ -78,6 +78,19 @@ impl Way {
             Self::Accept(port) | Self::Children(port, _) => lock(port).watch_in(set),
             Self::Connect(..) => Ok(()), // each try comes in when it begins
             Self::Socket(socket, _) => socket.watch_in(set),
+        }
+    }
+
+    /// The error when the time is over, so many seconds.
+    fn nobody_came(&self, place: &str, limit: f64) -> Error {
+        match self {
+            Self::Children(..) => {
+                let text = format!(
+                    "the processes that were started have not come to MPI_Init within {limit} s (POSTHASTE_CONNECT_S), and their launcher does not say whether they run"
+                );
+                Error::other(ErrorClass::Spawn, text)
+            }
+            _ => Error::other(ErrorClass::Port, format!("no other job was met {place} within {limit} s")),
         }
     }
 
@@ -197,11 +210,14 @@ impl World {
         self.meet(call, comm, root, || {
             let (name, limit) = port()?;
             let name: PortName = name.parse()?;
-            let vci = self.vci();
-            let config = &vci.engine.config;
-            let limit = limit.unwrap_or(Duration::from_secs(config.connect_s.into()));
-            Ok((Way::Connect(Call::new(name.clone(), config), name), Some(limit)))
+            let limit = limit.unwrap_or_else(|| self.connect_time());
+            Ok((Way::Connect(Call::new(name.clone(), &self.vci().engine.config), name), Some(limit)))
         })
+    }
+
+    /// How long others have to come of whom nothing else is heard.
+    fn connect_time(&self) -> Duration {
+        Duration::from_secs(self.vci().engine.config.connect_s.into())
     }
 
     /// The same inside another call, for a port that is there as long as the other job is: its end is an error, and nothing else
@@ -406,8 +422,7 @@ impl World {
             let until = if found.is_some() || within.has_found() { until + GRACE } else { until };
             (machine::now() >= until).then(|| {
                 let limit = limit.unwrap_or_default().as_secs_f64();
-                let text = format!("no other job was met {place} within {limit} s");
-                Err(Error::other(ErrorClass::Port, text))
+                Err(way.nobody_came(&place, limit))
             })
         };
         let vci = comm.context().vci();

@@ -30,10 +30,7 @@ impl World {
         let at = pattern.context.vci();
         {
             let mut vci = self.runtime.enter(at);
-            vci.stay_fair();
-            if vci.is_time_for_others() {
-                vci.methods.look_at_sockets(); // a program that only probes hears of losses, too
-            }
+            heed_losses(&mut vci, &pattern);
             let Vci { engine, methods, .. } = &mut *vci;
             if let Some(status) = probe::probe(engine, methods, &pattern) {
                 return Ok(Some(status));
@@ -82,7 +79,9 @@ impl World {
         let Some(Sought { pattern, .. }) = sought(comm, from, tag)? else { return Ok(Some(None)) };
         let at = pattern.context.vci();
         self.runtime.step(at);
-        let Vci { engine, methods, .. } = &mut *self.runtime.enter(at);
+        let mut vci = self.runtime.enter(at);
+        heed_losses(&mut vci, &pattern);
+        let Vci { engine, methods, .. } = &mut *vci;
         match probe::take(engine, methods, &pattern) {
             None => engine.never_ends(&pattern).map_or(Ok(None), Err),
             found => Ok(found.map(Some)),
@@ -201,5 +200,17 @@ impl World {
             (0..looks).find_map(|_| probe::take_at_once(engine, methods, peer, pattern).break_value())
         });
         found.flatten()
+    }
+}
+
+/// A program that only probes hears of losses, too.
+#[inline]
+fn heed_losses(vci: &mut Vci, pattern: &Pattern) {
+    vci.stay_fair();
+    if vci.is_time_for_others() {
+        vci.methods.look_at_sockets();
+    }
+    if pattern.context.spans_jobs() {
+        vci.attend_probed(pattern);
     }
 }

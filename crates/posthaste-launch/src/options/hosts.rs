@@ -39,6 +39,9 @@ const MEANS: &[&str] = &["HYDRA_LAUNCHER", "I_MPI_HYDRA_BOOTSTRAP"];
 const SLOTS: &[&str] =
     &["I_MPI_PERHOST", "OMPI_MCA_orte_set_default_slots", "PRTE_MCA_prte_set_default_slots"];
 
+/// Longest host file that a running process names.
+const MOST_BYTES: u64 = 1 << 20;
+
 /// Hosts as somebody has written them down.
 #[derive(Debug)]
 pub(super) struct HostList(Vec<Host>);
@@ -71,6 +74,17 @@ impl HostList {
         let text = std::fs::read_to_string(path)
             .map_err(|why| format!("cannot read the host file {shown:?}: {why}"))?;
         Self::from_file(&shown, &text)
+    }
+
+    /// The same where somebody waits who must not wait for long: of a regular file that is not too long.
+    pub(super) fn read_quickly(path: &OsStr) -> Result<Self, String> {
+        let why = match std::fs::metadata(path) {
+            Ok(found) if !found.is_file() => "it is no regular file".into(),
+            Ok(found) if found.len() > MOST_BYTES => format!("it is longer than {MOST_BYTES} bytes"),
+            Ok(_) => return Self::read(path),
+            Err(why) => why.to_string(),
+        };
+        Err(format!("cannot read the host file {:?}: {why}", path.to_string_lossy()))
     }
 
     fn from_file(name: &str, text: &str) -> Result<Self, String> {

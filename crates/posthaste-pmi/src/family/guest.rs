@@ -1,8 +1,8 @@
 //! A process that runs already and started this mpiexec to ask it for processes: the first job of a family.
 //!
 //! It is the only rank of its job and speaks PMI-1.1 over a socket. What must stay true: nobody started it through us, so
-//! nothing here signals it; when it goes without taking leave, everything that it asked for is ended; it is sent nothing
-//! that makes us wait.
+//! nothing here signals it; when it goes without taking leave, everything that it asked for is ended, also where processes that it
+//! has forked have its end of the connection; it is sent nothing that makes us wait.
 
 use crate::line::{Emit, Line, Reassembly};
 use crate::server::{Action, Phase, Server};
@@ -13,16 +13,21 @@ use crate::spawn::run::{Below, Token};
 use crate::spawn::talk::{Common, Fault, Order, Report};
 use crate::spawn::verdict::{Cause, Death, Ended};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
-use posthaste_os::machine;
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use posthaste_os::{lives, machine};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::parent_id;
 use std::time::{Duration, Instant};
 
 /// How long a program of another library has for its part of the introduction.
 const INTRODUCTION: Duration = Duration::from_secs(10);
+/// What is heard of it: words, and that it has ended.
+const TALKS: Token = Token::Pmi(0);
+const ENDS: Token = Token::Pmi(1);
 /// Longest line of that introduction.
 const MOST_INTRODUCTION: usize = 4096;
 
@@ -44,15 +49,18 @@ impl Caller {
     pub fn at_stdin() -> Result<Self, Refused> {
         let stream =
             io::stdin().as_fd().try_clone_to_owned().map_err(refused("cannot use standard input"))?;
-        Self::new(stream, 0, false).map_err(refused("standard input is not the socket of a program"))
+        // It has made both ends of the connection.
+        let pid = getsockopt(&stream, PeerCredentials).map_or(0, |peer| peer.pid());
+        Self::new(stream, pid, false).map_err(refused("standard input is not the socket of a program"))
     }
 
     /// A program of MPICH or Intel MPI that has called us with `-pmi_args PORT INTERFACE KEY PID`: it listens at that port of
-    /// this host.
+    /// this host. What it says of its process id is that of the child that became this mpiexec; of who else starts it nothing is known.
     ///
     /// # Errors
     /// When it does not, or says something else than it should.
     pub fn at_port(port: u16, pid: i32) -> Result<Self, Refused> {
+        let pid = if pid.unsigned_abs() == std::process::id() { parent_id() } else { 0 };
         let called = || -> io::Result<(TcpStream, String)> {
             let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
             stream.set_nodelay(true)?;
@@ -75,6 +83,8 @@ impl Caller {
                 format!("the program that called with -pmi_args said {hello:?}, expected cmd=singinit");
             return Err(Refused::new(1, sentence));
         }
+        // Without a parent any more it is a child of whoever takes orphans.
+        let pid = if pid == parent_id() { pid.cast_signed() } else { 0 };
         Self::new(stream.into(), pid, true).map_err(refused("cannot use the connection to a program"))
     }
 
@@ -89,6 +99,8 @@ impl Caller {
 /// The job of such a process.
 pub(super) struct Guest {
     stream: UnixStream,
+    /// Readable when the process has ended, as far as it is known and in our namespace of processes.
+    process: Option<OwnedFd>,
     to: Sink,
     pid: i32,
     server: Server,
@@ -104,13 +116,19 @@ impl Guest {
         let mut server =
             Server::new(&common.name, 1, &common.mapping, &[0]).within(common.universe, &common.preput);
         let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
-        epoll.add(&caller.stream, EpollEvent::new(flags, Token::Pmi(0).emit()))?;
+        epoll.add(&caller.stream, EpollEvent::new(flags, TALKS.emit()))?;
+        let process = u32::try_from(caller.pid).ok().filter(|pid| *pid > 0);
+        let process = process.and_then(|pid| lives::open(pid).ok());
+        if let Some(process) = &process {
+            epoll.add(process, EpollEvent::new(EpollFlags::EPOLLIN, ENDS.emit()))?;
+        }
         if caller.greeted {
             server.line(0, "cmd=init pmi_version=1 pmi_subversion=1");
         }
         let mut guest = Self {
             to: Sink::plain(&caller.stream)?,
             stream: caller.stream,
+            process,
             pid: caller.pid,
             server,
             asked: Reassembly::default(),
@@ -216,9 +234,14 @@ impl Guest {
 }
 
 impl Below for Guest {
-    fn event(&mut self, _: Token) {
+    fn event(&mut self, token: Token) {
         self.to.flush();
+        // First what it has said last.
         self.read();
+        if token == ENDS {
+            self.process = None;
+            self.gone();
+        }
     }
 
     fn children(&mut self, _: &[Death]) {}

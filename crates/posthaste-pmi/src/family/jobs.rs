@@ -22,7 +22,7 @@ use nix::sys::epoll::Epoll;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What runs a job.
 enum Side {
@@ -59,6 +59,9 @@ enum State {
     Over,
 }
 
+/// How long a job that has parted from others may take to end, where others wait for its room.
+const LEAVING: Duration = Duration::from_secs(5);
+
 /// What ends with a job that fails.
 enum Fate {
     /// All jobs of the family.
@@ -83,6 +86,8 @@ struct Entry {
     /// Its first rank, and its agents, in the family.
     first: u32,
     agents: Range<usize>,
+    /// The hosts that have ranks, each with its own.
+    map: Vec<(String, Vec<usize>)>,
     /// Which of its ranks have ended, and how many have not.
     ended: Vec<bool>,
     running: usize,
@@ -107,6 +112,8 @@ pub(super) struct Jobs<'a> {
     closed: [bool; 2],
     /// How often each rank has been told that its job runs.
     told: HashMap<u32, u32>,
+    /// Who has asked for processes for which there is no room yet, and how long they wait.
+    held: VecDeque<(u32, Spawning, Instant)>,
     /// Keys that somebody has been warned of.
     warned: HashSet<String>,
     /// Everything is being ended: nothing more is begun.
@@ -138,6 +145,7 @@ impl<'a> Jobs<'a> {
             failed: false,
             first: 0,
             agents: 0..agents,
+            map: place.placement.as_ref().map_or(Vec::new(), |placement| placement.map(size)),
             ended: vec![false; size],
             running: size,
         };
@@ -153,6 +161,7 @@ impl<'a> Jobs<'a> {
             paused: [false; 2],
             closed: [false; 2],
             told: HashMap::new(),
+            held: VecDeque::new(),
             warned: HashSet::new(),
             ending: false,
             signalled: None,
@@ -208,20 +217,24 @@ impl<'a> Jobs<'a> {
         self.entries[job].side.below().order(order);
     }
 
-    /// Begins a job.
-    fn begin(&mut self, rank: u32, request: Spawning) {
+    /// Begins a job, at this time at the latest: where there is no room, and others are about to leave theirs, it waits for them.
+    fn begin(&mut self, rank: u32, request: Spawning, until: Instant) {
         let fails = self.find(rank).is_some_and(|(asker, _)| self.entries[asker].failed);
         if self.ending || fails {
             return self.refuse(rank, "the job is being ended");
         }
-        let running: usize = self.entries.iter().map(|entry| entry.running).sum();
+        let stays = |entry: &&Entry| !matches!(entry.state, State::Stillborn);
+        let running: usize = self.entries.iter().filter(stays).map(|entry| entry.running).sum();
         let room = self.limit.map(|limit| limit.saturating_sub(running));
         let (number, first, agents) = self.next;
-        let Planned { plan, map, codes, warnings } =
-            match plan(request, number, &self.common, self.place, room) {
-                Ok(planned) => planned,
-                Err(why) => return self.refuse(rank, &why),
-            };
+        let planned = |room| plan(&request, number, &self.common, self.place, room, &self.busy());
+        let Planned { plan, map, codes, warnings } = match planned(room) {
+            Ok(planned) => planned,
+            Err(_) if self.is_leaving() && until > Instant::now() && planned(self.limit).is_ok() => {
+                return self.held.push_back((rank, request, until));
+            }
+            Err(why) => return self.refuse(rank, &why),
+        };
         self.warn(rank, warnings);
         let asker = self.find(rank).map(|(asker, _)| &self.entries[asker]);
         let (asker, group) = asker.map_or((None, number), |asker| (Some(asker.number), asker.group));
@@ -243,10 +256,12 @@ impl<'a> Jobs<'a> {
             group,
             failed: false,
             first,
+            map: Vec::new(),
             ended: vec![false; size],
             running: size,
         });
-        self.queued.push_back(Report::Joined(map));
+        self.queued.push_back(Report::Joined(map.clone()));
+        self.entries[job].map = map;
         for stream in [Stream::Out, Stream::Err] {
             if self.closed[stream as usize] {
                 self.order_job(job, Order::Close(stream));
@@ -254,6 +269,30 @@ impl<'a> Jobs<'a> {
                 self.order_job(job, Order::Read { stream, on: false });
             }
         }
+    }
+
+    /// Whether a job leaves room soon, in all likelihood: one that is connected with no other any more.
+    fn is_leaving(&self) -> bool {
+        self.entries.iter().any(|entry| entry.running > 0 && entry.number > 0 && entry.group == entry.number)
+    }
+
+    /// Tries once more what waits for room.
+    fn begin_held(&mut self) {
+        for (rank, request, until) in std::mem::take(&mut self.held) {
+            self.begin(rank, request, until);
+        }
+    }
+
+    /// How many processes run on each host.
+    fn busy(&self) -> HashMap<&str, usize> {
+        let mut busy = HashMap::new();
+        for entry in &self.entries {
+            for (host, ranks) in &entry.map {
+                let running = ranks.iter().filter(|rank| !entry.ended[**rank]).count();
+                *busy.entry(host.as_str()).or_default() += running;
+            }
+        }
+        busy
     }
 
     /// A job cannot be born: ends what there is of it.
@@ -293,7 +332,9 @@ impl<'a> Jobs<'a> {
                 self.part(job);
                 return;
             }
-            Report::Spawn { rank, request } => return self.begin(first + rank, request),
+            Report::Spawn { rank, request } => {
+                return self.begin(first + rank, request, Instant::now() + LEAVING);
+            }
             Report::Over(counters) => return self.job_over(job, &counters),
             Report::Failed(fault) | Report::FailedLater(fault) | Report::Down { fault, .. }
                 if matches!(self.entries[job].state, State::Unborn { .. } | State::Stillborn) =>
@@ -315,6 +356,12 @@ impl<'a> Jobs<'a> {
             // Its hosts are given up while it is being ended: that is nobody else's end.
             Report::Down { ranks, .. } if self.entries[job].failed => {
                 ranks.iter().for_each(|rank| _ = self.note_end(job, *rank));
+                Report::Unseen(ranks.into_iter().map(|rank| first + rank).collect())
+            }
+            // As any other failure: what is not connected with it goes on.
+            Report::Down { ranks, fault } if !self.common.goes_on => {
+                ranks.iter().for_each(|rank| _ = self.note_end(job, *rank));
+                self.failed.push_back((number, in_family(fault)));
                 Report::Unseen(ranks.into_iter().map(|rank| first + rank).collect())
             }
             Report::Down { ranks, fault } => {
@@ -452,6 +499,7 @@ impl<'a> Jobs<'a> {
             let (first, count) = (entry.first, entry.ended.len() as u32);
             self.queued.push_back(Report::Left { first, count });
         }
+        self.begin_held();
         if !self.over && self.entries.iter().all(|entry| matches!(entry.state, State::Over)) {
             self.over = true;
             self.queued.push_back(Report::Over(std::mem::take(&mut self.counters)));
@@ -530,6 +578,9 @@ impl Below for Jobs<'_> {
 
     fn on_time(&mut self, now: Instant) {
         self.sides().for_each(|side| side.on_time(now));
+        if self.held.iter().any(|held| held.2 <= now) {
+            self.begin_held();
+        }
     }
 
     fn due(&self) -> Option<Instant> {
@@ -537,6 +588,7 @@ impl Below for Jobs<'_> {
             Side::First(below) => below.due(),
             Side::Agents(tree) => tree.due(),
         };
-        self.entries.iter().filter_map(due).min()
+        let held = self.held.iter().map(|held| held.2);
+        self.entries.iter().filter_map(due).chain(held).min()
     }
 }

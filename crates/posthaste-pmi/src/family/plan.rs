@@ -10,6 +10,7 @@ use crate::spawn::talk::Common;
 use crate::spawn::{Bind, Input, Program, process_sets, secret};
 use crate::spawning::{Spawning, Spec};
 use posthaste_os::machine;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -39,13 +40,15 @@ pub(super) struct Planned {
     pub(super) warnings: Vec<(String, String)>,
 }
 
-/// Plans job number `job` of the family that began with `first`. `room`: for how many processes there is room.
+/// Plans job number `job` of the family that began with `first`. `room`: for how many processes there is room; `busy`: how many run on
+/// each host.
 pub(super) fn plan(
-    request: Spawning,
+    request: &Spawning,
     job: usize,
     first: &Common,
     place: &Place<'_>,
     room: Option<usize>,
+    busy: &HashMap<&str, usize>,
 ) -> Result<Planned, String> {
     let own = place.placement.clone().unwrap_or_else(this_host);
     let mut left = room.unwrap_or(usize::MAX);
@@ -54,29 +57,35 @@ pub(super) fn plan(
     // Commands that will do with fewer processes leave room for those that will not.
     let fixed = |spec: &Spec| if spec.hint(&["soft"]).is_none() { spec.count } else { 0 };
     let mut reserved: usize = request.specs.iter().map(fixed).sum();
-    for spec in request.specs {
-        reserved -= fixed(&spec);
-        let count = count(&spec, left.saturating_sub(reserved))?;
+    for spec in &request.specs {
+        reserved -= fixed(spec);
+        let count = count(spec, left.saturating_sub(reserved))?;
         left -= count;
         codes.extend((0..spec.count).map(|index| if index < count { 0 } else { NO_ROOM }));
-        placements.push(placement(&spec, &own, place)?);
+        placements.push(placement(spec, &own, place)?);
         bind = match spec.hint(&BIND_TO) {
             Some("none") => Bind::None,
             Some("core" | "cpu" | "hwthread") => Bind::Core,
             _ => bind,
         };
-        warnings.extend(not_followed(&spec));
+        warnings.extend(not_followed(spec));
         programs.push(program(spec, count));
     }
-    let parts: Vec<(&Placement, usize)> =
-        placements.iter().zip(&programs).map(|(placement, program)| (placement, program.count)).collect();
+    // Who names hosts, or numbers for them, means those.
+    let nobody = HashMap::new();
+    let busy_for = |placement: &Placement| if *placement == own { busy } else { &nobody };
+    let parts: Vec<_> = placements
+        .iter()
+        .zip(&programs)
+        .map(|(placement, program)| (placement, program.count, busy_for(placement)))
+        .collect();
     let placed: Placed = place_each(&parts);
     let size = programs.iter().map(|program| program.count).sum::<usize>();
     if size == 0 {
         return Err("soft allows no processes where there is room for none".into());
     }
     let map = placed.map();
-    let preput = request.preput.into_iter().chain(process_sets(&programs, &[])?).collect();
+    let preput = request.preput.iter().cloned().chain(process_sets(&programs, &[])?).collect();
     let common = Common {
         name: format!("{}-{job}", first.family),
         spawned: true,
@@ -185,7 +194,7 @@ fn not_followed(spec: &Spec) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-fn program(spec: Spec, count: usize) -> Program {
+fn program(spec: &Spec, count: usize) -> Program {
     let hint = |keys: &[&str]| spec.hint(keys).map(OsString::from);
     let variables = spec.info.iter().filter(|pair| pair.0 == "env").flat_map(|pair| pair.1.lines());
     let variables = variables.filter_map(|pair| pair.split_once('='));
@@ -197,9 +206,9 @@ fn program(spec: Spec, count: usize) -> Program {
         path: hint(&["path"]),
         directory: hint(&["wdir", "wd", "cwd"]).map(PathBuf::from),
         sets: spec.hint(&["pset"]).into_iter().flat_map(|names| names.split(',')).map(Into::into).collect(),
-        arguments: spec.arguments.into_iter().map(OsString::from).collect(),
+        arguments: spec.arguments.iter().map(OsString::from).collect(),
         debugger: Vec::new(),
-        name: spec.name.into(),
+        name: OsString::from(&spec.name),
     }
 }
 
@@ -226,7 +235,7 @@ mod tests {
             umask: Some(0o27),
             ..Common::default()
         };
-        plan(request, 3, &first, &place, room)
+        plan(&request, 3, &first, &place, room, &HashMap::new())
     }
 
     #[test]

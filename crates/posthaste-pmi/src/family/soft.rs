@@ -26,17 +26,18 @@ fn largest_of(entry: &str, most: usize) -> Option<Option<usize>> {
         [first, last, step] if step != 0 => (first, last, step),
         _ => return None,
     };
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    // Wide enough for whatever comes of them.
+    let [first, last, step] = [first, last, step].map(i128::from);
+    let most = most as i128;
     // The numbers are first, first + step, ... as far as last: how many steps to the largest one that will do?
-    let steps = last.checked_sub(first)?.checked_div(step)?;
-    if steps < 0 {
+    if (last - first) / step < 0 {
         return Some(None);
     }
     let best = if step > 0 {
-        first + most.min(last).saturating_sub(first).div_euclid(step) * step
+        first + (most.min(last) - first).div_euclid(step) * step
     } else {
-        let over = first.saturating_sub(most).max(0);
-        first + (over + -step - 1).div_euclid(-step) * step
+        let over = (first - most).max(0);
+        first + (over - step - 1).div_euclid(-step) * step
     };
     let inside = best >= first.min(last) && best <= first.max(last) && best <= most;
     Some(usize::try_from(best).ok().filter(|_| inside))
@@ -61,7 +62,10 @@ mod tests {
             ("1:2:0", 9, None),
             ("x", 9, None),
             ("", 9, None),
-            ("-9223372036854775808:9223372036854775807", 9, None),
+            ("-9223372036854775808:9223372036854775807", 9, Some(9)),
+            ("10:2:-9223372036854775808", 9, None),
+            ("10:2:-9223372036854775808", 10, Some(10)),
+            ("10:2:-9223372036854775807", 8, None),
         ] {
             assert_eq!(largest(list, most), expected, "{list} {most}");
         }

@@ -6,7 +6,9 @@
 use crate::mapping;
 use crate::spawn::talk::Seats;
 use nix::ifaddrs::InterfaceAddress;
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::iter::repeat_n;
 use std::net::IpAddr;
 
 /// A host that ranks may run on.
@@ -59,7 +61,7 @@ pub const NO_SLOTS: &str = "no host has a slot: each of them says 0";
 impl Placement {
     /// Places ranks whose programs these are. When there are more ranks than slots, hosts are filled again from the first.
     pub(crate) fn place(&self, programs: &[u32]) -> Placed {
-        let hosts = self.hosts_of_ranks(programs.len());
+        let hosts = self.hosts_of_ranks(programs.len(), &HashMap::new());
         seat(
             programs.iter().copied().zip(hosts.into_iter().map(|host| self.hosts[host].name.as_str())),
             &self.hosts,
@@ -76,36 +78,60 @@ impl Placement {
         self.place(&vec![0; ranks]).map()
     }
 
-    /// The index of its host for each of `count` ranks.
-    fn hosts_of_ranks(&self, count: usize) -> Vec<usize> {
-        let even = self.hosts.iter().all(|host| host.slots.is_none());
-        let hosts = self.hosts.len();
-        let slots = |host: usize| match self.hosts[host].slots {
-            Some(slots) => slots,
+    /// The index of its host for each of `count` ranks, beside those that run there already.
+    fn hosts_of_ranks(&self, count: usize, busy: &HashMap<&str, usize>) -> Vec<usize> {
+        let busy: Vec<usize> =
+            self.hosts.iter().map(|host| busy.get(host.name.as_str()).copied().unwrap_or(0)).collect();
+        if self.hosts.iter().all(|host| host.slots.is_none()) {
             // Nobody said how many: equal shares.
-            None if even => count / hosts + usize::from(host < count % hosts),
-            None => 1,
-        };
+            return self.round(&shares(count, &busy));
+        }
         // No more than there are ranks, whatever somebody has written.
-        let slots = |host: usize| slots(host).min(count);
-        let one_round: Vec<usize> = match self.by {
-            By::Slot => (0..hosts).flat_map(|host| std::iter::repeat_n(host, slots(host))).collect(),
+        let slots: Vec<usize> = self.hosts.iter().map(|host| host.slots.unwrap_or(1).min(count)).collect();
+        let free = |(host, busy): (&Host, &usize)| host.slots.unwrap_or(1).saturating_sub(*busy).min(count);
+        let free: Vec<usize> = self.hosts.iter().zip(&busy).map(free).collect();
+        self.round(&free).into_iter().chain(self.round(&slots).into_iter().cycle()).take(count).collect()
+    }
+
+    /// So many ranks for each host, in the order in which they are placed.
+    fn round(&self, each: &[usize]) -> Vec<usize> {
+        match self.by {
+            By::Slot => each.iter().enumerate().flat_map(|(host, ranks)| repeat_n(host, *ranks)).collect(),
             By::Node => {
-                let most = (0..hosts).map(slots).max().unwrap_or(0);
-                (0..most).flat_map(|turn| (0..hosts).filter(move |&host| turn < slots(host))).collect()
+                let most = each.iter().copied().max().unwrap_or(0);
+                (0..most).flat_map(|turn| (0..each.len()).filter(move |&host| turn < each[host])).collect()
             }
-        };
-        one_round.into_iter().cycle().take(count).collect()
+        }
     }
 }
 
-/// Places the ranks of several programs, each as its own placement says.
-pub(crate) fn place_each(parts: &[(&Placement, usize)]) -> Placed {
-    let ranks = (0..).zip(parts).flat_map(|(program, (placement, count))| {
-        let hosts = placement.hosts_of_ranks(*count);
-        hosts.into_iter().map(move |host| (program, placement.hosts[host].name.as_str()))
+/// How many of `count` ranks each host gets: each goes where the fewest are, with those that run there already.
+fn shares(count: usize, busy: &[usize]) -> Vec<usize> {
+    let mut hosts: BinaryHeap<_> =
+        busy.iter().copied().enumerate().map(|(host, ranks)| Reverse((ranks, host))).collect();
+    let mut each = vec![0; busy.len()];
+    for _ in 0..count {
+        if let Some(mut fewest) = hosts.peek_mut() {
+            fewest.0.0 += 1;
+            each[fewest.0.1] += 1;
+        }
+    }
+    each
+}
+
+/// Places the ranks of several programs, each as its own placement says, beside those that run already. Programs behind each other with
+/// the same placement are placed as one.
+pub(crate) fn place_each(parts: &[(&Placement, usize, &HashMap<&str, usize>)]) -> Placed {
+    let mut program = 0;
+    let ranks = parts.chunk_by(|one, next| one.0 == next.0).flat_map(|alike| {
+        let (placement, _, busy) = alike[0];
+        let counts: Vec<usize> = alike.iter().map(|part| part.1).collect();
+        let programs = (program..).zip(counts.clone()).flat_map(|(program, count)| repeat_n(program, count));
+        program += alike.len() as u32;
+        let hosts = placement.hosts_of_ranks(counts.into_iter().sum(), busy);
+        programs.zip(hosts).map(|(program, host)| (program, placement.hosts[host].name.as_str()))
     });
-    let hosts: Vec<Host> = parts.iter().flat_map(|(placement, _)| placement.hosts.clone()).collect();
+    let hosts: Vec<Host> = parts.iter().flat_map(|(placement, ..)| placement.hosts.clone()).collect();
     seat(ranks, &hosts)
 }
 
@@ -175,5 +201,33 @@ mod tests {
         assert_eq!(placed(&known, By::Slot, 5).0, "a:0+3 c:1+2+4");
         assert_eq!(placed(&known, By::Node, 3).0, "a:0 c:1+2");
         assert_eq!(placed(&[("a", Some(8)), ("b", None)], By::Slot, 2).0, "a:0+1");
+    }
+
+    #[test]
+    fn those_that_run_already_have_their_slots() {
+        let named = |hosts: &[(&str, Option<usize>)], by| {
+            let hosts = hosts.iter().map(|&(name, slots)| Host { name: name.into(), slots }).collect();
+            Placement { hosts, by }
+        };
+        let hosts_of = |placement: &Placement, counts: &[usize], busy: &[(&str, usize)]| {
+            let busy = busy.iter().copied().collect();
+            let parts: Vec<_> = counts.iter().map(|count| (placement, *count, &busy)).collect();
+            let placed = place_each(&parts);
+            let seats = placed.seats.iter().map(|seats| {
+                let ranks: Vec<String> =
+                    seats.ranks.iter().map(|(rank, program)| format!("{rank}/{program}")).collect();
+                format!("{}:{}", seats.host, ranks.join("+"))
+            });
+            seats.collect::<Vec<_>>().join(" ")
+        };
+        let known = named(&[("a", Some(2)), ("b", Some(2))], By::Slot);
+        assert_eq!(hosts_of(&known, &[2], &[("a", 2)]), "b:0/0+1/0");
+        assert_eq!(hosts_of(&known, &[1, 1, 1], &[("a", 1)]), "a:0/0 b:1/1+2/2");
+        assert_eq!(hosts_of(&known, &[3], &[("a", 9), ("b", 2)]), "a:0/0+1/0 b:2/0", "all are full");
+        let unknown = named(&[("a", None), ("b", None)], By::Slot);
+        assert_eq!(hosts_of(&unknown, &[1, 1, 1, 1], &[]), "a:0/0+1/1 b:2/2+3/3", "as one");
+        assert_eq!(hosts_of(&unknown, &[3], &[("a", 2), ("c", 7)]), "a:0/0 b:1/0+2/0");
+        let in_turn = named(&[("a", None), ("b", None)], By::Node);
+        assert_eq!(hosts_of(&in_turn, &[3], &[("a", 2)]), "a:0/0 b:1/0+2/0");
     }
 }

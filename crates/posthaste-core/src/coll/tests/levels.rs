@@ -279,6 +279,34 @@ fn operations_in_two_levels_over_the_simulated_network() {
     }
 }
 
+/// Data whose elements do not fit into pieces, and have many runs, comes packed; gaps stay as they are.
+#[test]
+fn a_long_broadcast_of_scattered_data_comes_packed() {
+    const COUNT: u64 = 4000;
+    let odd = Datatype::hindexed(&[1, 2], &[0, 24], &Datatype::of::<u64>()).unwrap();
+    odd.commit();
+    for seed in 1..=4 {
+        let mut room = Room::new(5, false, seed, if seed % 2 == 0 { CALM } else { ROUGH });
+        room.teams = teams_on(&[0, 0, 1, 1, 2], false);
+        for root in [0u32, 3] {
+            let sent = |at: u64| if [1, 2].contains(&(at % 5)) { 0 } else { at + 1 };
+            let all: Vec<u64> = (0..5 * COUNT).map(sent).collect();
+            let bufs: Vec<Words> = (0..5)
+                .map(|rank| if rank == root { Words::new(&all) } else { Words::zeros(all.len()) })
+                .collect();
+            room.succeed(|team, rank| {
+                coll::bcast(team, Operand::new(bufs[rank as usize].buf(), COUNT, &odd), root as i32)
+            });
+            assert!(bufs.iter().all(|buf| buf.get() == all), "root {root}, seed {seed}");
+        }
+    }
+    let memory = OwnedBuf::new(8);
+    let data = Operand::new(memory.user_buf(), 1 << 20, &odd);
+    let team = &teams_on(&[0, 1, 2], false)[1];
+    let plan = coll::bcast(team, data, 0).unwrap().0;
+    assert_eq!(plan.temporaries.iter().map(OwnedBuf::len).sum::<usize>(), 24 << 20, "once");
+}
+
 /// However long the data, few pieces of a broadcast are under way to each member below.
 #[test]
 fn a_long_broadcast_has_few_pieces_under_way() {

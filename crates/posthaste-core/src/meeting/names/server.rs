@@ -119,6 +119,9 @@ impl Server {
                 self.clients.insert(self.last, client);
             }
         }
+        for id in self.table.freed.drain(..) {
+            self.clients.remove(&id);
+        }
         self.look();
         let only_strangers = self.last == before && ready.iter().any(|one| one.token == AT_PORT);
         self.in_vain = if only_strangers { self.in_vain.saturating_add(1) } else { 0 };
@@ -169,6 +172,8 @@ struct Table {
     names: BTreeMap<String, Entry>,
     /// How many names each has published that are still there.
     owners: HashMap<u64, usize>,
+    /// Those whose last name others have taken back: their connections are of no more use.
+    freed: Vec<u64>,
     most: usize,
 }
 
@@ -180,7 +185,7 @@ struct Entry {
 
 impl Table {
     fn new(most: usize) -> Self {
-        Self { names: BTreeMap::new(), owners: HashMap::new(), most }
+        Self { names: BTreeMap::new(), owners: HashMap::new(), freed: Vec::new(), most }
     }
 
     fn answer(&mut self, who: u64, question: Question) -> Answer {
@@ -202,11 +207,12 @@ impl Table {
                     let owner = *owner;
                     self.names.remove(&service);
                     let left = self.owners.get(&owner).map_or(0, |count| count - 1);
-                    if left == 0 {
-                        self.owners.remove(&owner)
+                    if left > 0 {
+                        self.owners.insert(owner, left);
                     } else {
-                        self.owners.insert(owner, left)
-                    };
+                        self.owners.remove(&owner);
+                        self.freed.extend((owner != who).then_some(owner));
+                    }
                     Answer::Done
                 }
             },

@@ -69,7 +69,10 @@ impl World {
         let made = self.meet(call, comm, root, || {
             let nothing = || Error::other(ErrorClass::Intern, "the root has asked for nothing");
             let (name, number) = asked.ok_or_else(nothing)?.place?;
-            Ok((Way::Children(self.common.abroad.port(&name)?, number), None))
+            let port = self.common.abroad.port(&name)?;
+            // Of those whom nobody watches it is not known whether they come.
+            let limit = number.is_none().then(|| self.connect_time());
+            Ok((Way::Children(port, number), limit))
         });
         match (made, codes) {
             (Ok(made), Ok(codes)) => (Ok(made), codes.into_iter().map(|code| code == 0).collect()),
@@ -112,7 +115,7 @@ impl World {
         }
     }
 
-    fn start_at_port(&self, call: &'static str, mut specs: Vec<Spec>) -> Result<((String, u32), Vec<i32>)> {
+    fn start_at_port(&self, call: &'static str, mut specs: Vec<Spec>) -> Result<(Place, Vec<i32>)> {
         specs.iter_mut().try_for_each(further_hints)?;
         let port = self.open_port()?;
         let request = Spawning { specs, preput: vec![(PARENTS_PORT.into(), port.clone())] };
@@ -127,7 +130,7 @@ impl World {
 
     /// Asks the launcher and waits for its answer. Others, of this process, too, may ask it something else meanwhile: this rank
     /// needs it to find a peer that it has not talked to, say.
-    fn wait_for_start(&self, call: &'static str, request: &Spawning) -> Result<(u32, Vec<i32>)> {
+    fn wait_for_start(&self, call: &'static str, request: &Spawning) -> Result<(Option<u32>, Vec<i32>)> {
         let count: usize = request.specs.iter().map(|spec| spec.count).sum();
         let what = if count == 1 { "process".into() } else { format!("{count} processes") };
         let awaited = |_: &Vci| Awaited::OtherJob(format!("for the launcher to start the {what}"));
@@ -135,7 +138,7 @@ impl World {
         {
             // Under the lock: another thread may start one, too.
             let mut launcher = wireup::lock(&self.common.launcher);
-            if launcher.is_none() {
+            if launcher.as_mut().is_none_or(Launcher::has_ended) {
                 *launcher = Some(Launcher::start().map_err(refused)?);
             }
         }
@@ -163,7 +166,7 @@ impl World {
                 set.wait(Duration::ZERO, &mut ready);
                 spawner.hear_of(request, !ready.is_empty())
             });
-            let number = launcher.spawner().map_or(0, |spawner| spawner.started());
+            let number = launcher.spawner().ok().and_then(|spawner| spawner.started());
             heard.map(|codes| codes.map(|codes| (number, codes))).map_err(refused).transpose()
         })
     }
@@ -176,8 +179,9 @@ impl World {
         }
     }
 
-    /// Whether the processes of the job `started`, as the launcher counts, may still come.
-    pub(super) fn check_spawned(&self, started: u32) -> Result<()> {
+    /// Whether the processes of the job `started`, as the launcher counts, may still come; of a job that it does not watch, whether it is
+    /// there itself.
+    pub(super) fn check_spawned(&self, started: Option<u32>) -> Result<()> {
         // Another thread that asks the launcher something hears it as well.
         let Ok(mut launcher) = self.common.launcher.try_lock() else { return Ok(()) };
         let Some(launcher) = launcher.as_mut() else { return Err(wireup::gone()) };
@@ -255,12 +259,14 @@ pub enum Parents {
     Gone(Error),
 }
 
+/// The port where new processes are met, and the number of their job as a launcher counts that watches it.
+type Place = (String, Option<u32>);
+
 /// What became of a request for processes.
 struct Asked {
     /// One for each process that was asked for.
     codes: Vec<i32>,
-    /// The port where they are met, and the number of their job as the launcher counts.
-    place: Result<(String, u32)>,
+    place: Result<Place>,
 }
 
 /// The code of a process where none was started.

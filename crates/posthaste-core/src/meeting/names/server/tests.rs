@@ -128,6 +128,15 @@ fn names_go_with_the_connection_of_their_publisher() {
 }
 
 #[test]
+fn whose_last_name_others_have_taken_back_is_let_go() {
+    let mut running = Running::start(Server::OPEN_FILES);
+    let mut line = running.ask(publish("ocean", "one")).unwrap().line.unwrap();
+    assert!(line.step().is_ok());
+    running.ask(unpublish("ocean", "one")).unwrap();
+    running.until("the connection is closed", |_| line.step().is_err());
+}
+
+#[test]
 fn there_is_room_for_so_many_names() {
     let mut running = Running::start((MOST_ASKING + OTHERS + 2) as u64);
     let kept: Vec<_> = ["a", "b"].iter().map(|name| running.ask(publish(name, "p")).unwrap().line).collect();
