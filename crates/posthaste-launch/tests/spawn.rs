@@ -136,7 +136,7 @@ fn parent(role: &str) {
         // SAFETY: the child does nothing but sleep, with our end of the connection.
         match unsafe { nix::unistd::fork() }.unwrap() {
             nix::unistd::ForkResult::Child => long_sleep(),
-            nix::unistd::ForkResult::Parent { child } => say(format_args!("forked {child}")),
+            nix::unistd::ForkResult::Parent { child } => println!("forked {child}"),
         }
         long_sleep();
     }
@@ -301,10 +301,10 @@ fn what_cannot_be_spawned_is_an_error_for_the_one_who_asked_and_nobody_else() {
             ("/no/such/program", "there is no program \"/no/such/program\""),
             ("no-such-program", "there is no program \"no-such-program\" in PATH"),
             ("/etc", "is a directory"),
-            ("true", "exited with code 0 without calling MPI Init"),
+            ("true", "exited with code 0 without calling MPI_Init"),
             ("false", "exited with code 1"),
             ("true wdir=/no/such", "the working directory \"/no/such\" does not exist"),
-            ("true soft=7", "soft 7 allows none"),
+            ("true soft=7", "soft=7 allows none"),
             ("true hostfile=/no/such", "/no/such"),
             ("true host=-x", "is not the name of a host"),
         ] {
