@@ -204,7 +204,7 @@ fn parent(role: &str) {
                     lost = launcher.spawner().unwrap().check_spawned(number);
                     lost.is_err()
                 });
-                say(format_args!("word lost {} {lost:?}", number.unwrap()));
+                say(format_args!("word lost {} {lost:?}", number.unwrap().number));
             }
         }
         "child" => {

@@ -15,7 +15,8 @@
 //! sleeps, and who gives a lock back looks for waiters afterwards. So many shared locks pass who waits for an exclusive one, since who
 //! holds a shared lock may wait for somebody who asks for another one, and so many exclusive ones, since waking somebody for each takes
 //! longer than most of them last; those after them stand back. Those who wait for an exclusive lock get it in the order in which they
-//! have begun to wait.
+//! have begun to wait; one that does not look for its turn, because it is stopped, or runs something that waits in its turn, is passed by, and
+//! waits behind the others from then on.
 //! Proved by `tests/loom.rs`.
 
 use std::sync::atomic::Ordering;
@@ -79,16 +80,31 @@ impl LockWords {
         taken
     }
 
-    /// The same for a member that waits.
-    pub fn try_lock_in_turn(&self, me: u32, waiter: Waiter) -> bool {
+    /// The same for a member that waits. Its ticket may be another one then: its turn has passed while it did not look.
+    pub fn try_lock_in_turn(&self, me: u32, waiter: &mut Waiter) -> bool {
         let Waiter::Exclusive(ticket) = waiter else { return self.try_shared() };
-        // Who has the turn keeps it until it has the lock, and only the holder of the lock passes it on.
-        let taken = self.turn.load(Ordering::Relaxed) == ticket && self.try_exclusive(me);
+        let turn = self.turn.load(Ordering::SeqCst);
+        if turn > *ticket {
+            *ticket = self.tickets.fetch_add(1, Ordering::Relaxed);
+        }
+        let taken = turn == *ticket && self.try_exclusive(me);
         if taken {
             self.overtaken.store(0, Ordering::Relaxed);
-            self.turn.store(ticket + 1, Ordering::Relaxed);
+            // It may have passed meanwhile, and never goes back.
+            self.turn.fetch_max(*ticket + 1, Ordering::Relaxed);
         }
         taken
+    }
+
+    /// Whose turn it is, where nobody has the lock.
+    pub fn turn(&self) -> Option<u64> {
+        let held = self.lock.load(Ordering::SeqCst);
+        (held == 0).then(|| self.turn.load(Ordering::SeqCst))
+    }
+
+    /// Nobody has taken the lock in this turn for long though it is free: it passes.
+    pub fn pass(&self, turn: u64) {
+        let _ = self.turn.compare_exchange(turn, turn + 1, Ordering::SeqCst, Ordering::SeqCst);
     }
 
     #[inline]
@@ -143,11 +159,10 @@ impl LockWords {
     }
 
     /// A member waits no more: it has the lock, or has given up since a member is lost. The turn of who gives up before it has come
-    /// comes all the same, and nobody takes it: all who wait are to give up then.
+    /// comes all the same, and passes.
     pub fn waits_no_more(&self, waiter: Waiter) {
         if let Waiter::Exclusive(ticket) = waiter {
-            let next = ticket + 1;
-            let _ = self.turn.compare_exchange(ticket, next, Ordering::SeqCst, Ordering::SeqCst);
+            self.pass(ticket);
             if self.writers.fetch_sub(1, Ordering::SeqCst) == 1 {
                 self.passed.store(0, Ordering::Relaxed);
                 self.overtaken.store(0, Ordering::Relaxed);
@@ -161,7 +176,7 @@ impl LockWords {
         let held = self.lock.load(Ordering::SeqCst);
         match waiter {
             // The turn was passed on before the lock was given back.
-            Waiter::Exclusive(ticket) => held == 0 && self.turn.load(Ordering::SeqCst) == ticket,
+            Waiter::Exclusive(ticket) => held == 0 && self.turn.load(Ordering::SeqCst) >= ticket,
             Waiter::Shared => {
                 let wanted = self.writers.load(Ordering::SeqCst) > 0;
                 held >> HOLDER == 0 && !(wanted && self.passed.load(Ordering::SeqCst) >= PASSES)
@@ -216,7 +231,7 @@ mod tests {
         let words = LockWords::default();
         assert!(words.try_lock(0, SHARED) && words.try_lock(1, SHARED));
         assert!(!words.try_lock(2, EXCLUSIVE));
-        let writer = words.waits(EXCLUSIVE);
+        let mut writer = words.waits(EXCLUSIVE);
         for _ in 0..PASSES {
             assert!(words.is_free(Waiter::Shared) && words.try_lock(2, SHARED) && words.unlock(SHARED));
         }
@@ -224,14 +239,14 @@ mod tests {
         assert!(words.unlock(SHARED));
         assert_eq!(words.holders(), (None, 1));
         assert!(!words.is_free(writer) && words.unlock(SHARED) && words.is_free(writer));
-        assert!(words.try_lock_in_turn(1, writer));
-        let second = words.waits(EXCLUSIVE);
+        assert!(words.try_lock_in_turn(1, &mut writer));
+        let mut second = words.waits(EXCLUSIVE);
         words.waits_no_more(writer);
         assert!(
             words.unlock(EXCLUSIVE) && words.try_lock(0, SHARED) && words.unlock(SHARED),
             "it has had its turn"
         );
-        assert!(words.try_lock_in_turn(1, second));
+        assert!(words.try_lock_in_turn(1, &mut second));
         words.waits_no_more(second);
         assert_eq!(words.holders(), (Some(1), 0));
         assert!(!words.try_lock(0, SHARED) && !words.is_free(Waiter::Shared));
@@ -242,13 +257,13 @@ mod tests {
     fn who_has_not_waited_overtakes_those_who_do_a_bounded_number_of_times() {
         let words = LockWords::default();
         let [first, second] = [0; 2].map(|_| words.waits(EXCLUSIVE));
-        for waiter in [first, second] {
+        for mut waiter in [first, second] {
             for _ in 0..PASSES {
                 assert!(words.try_lock(0, EXCLUSIVE) && words.unlock(EXCLUSIVE));
             }
             assert!(!words.try_lock(0, EXCLUSIVE), "somebody waits");
             assert!(words.try_lock(0, SHARED) && words.unlock(SHARED), "those are counted apart");
-            assert!(words.try_lock_in_turn(1, waiter) && words.unlock(EXCLUSIVE));
+            assert!(words.try_lock_in_turn(1, &mut waiter) && words.unlock(EXCLUSIVE));
         }
         for _ in 0..PASSES {
             assert!(words.try_lock(0, EXCLUSIVE) && words.unlock(EXCLUSIVE), "it has had its turn");
@@ -264,18 +279,33 @@ mod tests {
         assert!(words.try_lock(9, EXCLUSIVE));
         let waiters = [0; 3].map(|_| words.waits(EXCLUSIVE));
         assert!(words.unlock(EXCLUSIVE));
-        for (at, waiter) in waiters.into_iter().enumerate() {
-            for other in waiters.into_iter().filter(|other| *other != waiter) {
-                assert!(!words.is_free(other) && !words.try_lock_in_turn(7, other), "not its turn");
+        for (at, mut waiter) in waiters.into_iter().enumerate() {
+            for mut other in waiters.into_iter().skip(at + 1) {
+                assert!(!words.is_free(other) && !words.try_lock_in_turn(7, &mut other), "not its turn");
             }
-            assert!(words.is_free(waiter) && words.try_lock_in_turn(at as u32, waiter));
+            assert!(words.is_free(waiter) && words.try_lock_in_turn(at as u32, &mut waiter));
             words.waits_no_more(waiter);
             assert_eq!(words.unlock(EXCLUSIVE), at < 2);
         }
-        let [gives_up, next] = [0; 2].map(|_| words.waits(EXCLUSIVE));
+        let [gives_up, mut next] = [0; 2].map(|_| words.waits(EXCLUSIVE));
         assert!(words.is_free(gives_up) && !words.is_free(next));
         words.waits_no_more(gives_up);
-        assert!(words.is_free(next) && words.try_lock_in_turn(1, next));
+        assert!(words.is_free(next) && words.try_lock_in_turn(1, &mut next));
+    }
+
+    #[test]
+    fn who_does_not_look_for_its_turn_is_passed_by_and_waits_behind_the_others() {
+        let words = LockWords::default();
+        let [mut absent, mut next, mut last] = [0; 3].map(|_| words.waits(EXCLUSIVE));
+        let turn = words.turn().unwrap();
+        words.pass(turn);
+        words.pass(turn);
+        assert!(words.is_free(next) && !words.is_free(last), "once");
+        assert!(words.is_free(absent) && !words.try_lock_in_turn(0, &mut absent), "its turn has passed");
+        assert!(words.try_lock_in_turn(1, &mut next) && words.turn().is_none());
+        assert!(words.unlock(EXCLUSIVE) && !words.try_lock_in_turn(0, &mut absent));
+        assert!(words.try_lock_in_turn(2, &mut last) && words.unlock(EXCLUSIVE));
+        assert!(words.try_lock_in_turn(0, &mut absent), "behind all");
     }
 
     #[test]

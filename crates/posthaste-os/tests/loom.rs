@@ -733,10 +733,10 @@ impl Guarded {
         if self.words.try_lock(me, exclusive) {
             return;
         }
-        let waiter = if says_so { self.words.waits(exclusive) } else { Waiter::Exclusive(0) };
+        let mut waiter = if says_so { self.words.waits(exclusive) } else { Waiter::Exclusive(0) };
         loop {
             self.asleep.lock().unwrap().push(thread::current());
-            if self.words.try_lock_in_turn(me, waiter) {
+            if self.words.try_lock_in_turn(me, &mut waiter) {
                 break;
             }
             if !self.words.is_free(waiter) {

@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -258,6 +259,18 @@ impl AsFd for Connection {
     }
 }
 
+/// Counts connections.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A job that was asked for, and whose launcher says when its processes end too early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The connection by which it was asked for ([`Client::number`]).
+    launcher: u32,
+    /// The so manyth that was granted there, from 1 on.
+    pub number: u32,
+}
+
 /// The connection of a rank to its launcher.
 #[derive(Debug)]
 pub struct Client<S = Connection> {
@@ -272,6 +285,8 @@ pub struct Client<S = Connection> {
     lost: Vec<(u32, String)>,
     /// The launcher says when processes of the last one end too early.
     is_watched: bool,
+    /// Which connection of this process it is.
+    number: u32,
     /// How long the launcher has to answer, where that is limited.
     patience: Option<Duration>,
     /// Rank in the job.
@@ -304,12 +319,19 @@ impl Client {
     ///
     /// # Errors
     /// One of them has ended, or the launcher has.
-    pub fn check_spawned(&mut self, started: Option<u32>) -> Result<(), Error> {
+    pub fn check_spawned(&mut self, started: Option<Started>) -> Result<(), Error> {
         let command = "spawn";
-        let mut piece = [0; 4096];
+        // Another one has taken the place of the launcher that was asked, which is no more.
+        if started.is_some_and(|started| started.launcher != self.number) {
+            return Err(closed(command));
+        }
+        let (mut piece, mut is_closed) = ([0; 4096], false);
         loop {
             match recv(self.stream.0.as_raw_fd(), &mut piece, MsgFlags::MSG_DONTWAIT) {
-                Ok(0) => return Err(closed(command)),
+                Ok(0) => {
+                    is_closed = true;
+                    break;
+                }
                 Ok(length) => self.lines.push(&piece[..length]),
                 Err(Errno::EINTR) => {}
                 // Of a connection that is no socket nothing is known.
@@ -319,8 +341,10 @@ impl Client {
         }
         // Nothing is expected; answers to others are kept for them.
         self.read_answer(command, "", |_| Ok(Ok(())))?;
-        match self.lost.iter().position(|(of, _)| Some(*of) == started) {
+        let number = started.map(|started| started.number);
+        match self.lost.iter().position(|(of, _)| Some(*of) == number) {
             Some(at) => Err(Error::CannotSpawn(self.lost.swap_remove(at).1)),
+            None if is_closed => Err(closed(command)),
             None => Ok(()),
         }
     }
@@ -362,6 +386,7 @@ impl<S: Read + Write> Client<S> {
             started: 0,
             lost: Vec::new(),
             is_watched: false,
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             patience: None,
             rank,
             size,
@@ -491,8 +516,13 @@ impl<S: Read + Write> Client<S> {
 
     /// How many requests for processes were granted: the launcher counts the same, for both count its answers. Requests that were refused
     /// have no number, because some are refused before they come to whoever counts. `None`: what this launcher has started, it does not watch.
-    pub fn started(&self) -> Option<u32> {
-        self.is_watched.then_some(self.started)
+    pub fn started(&self) -> Option<Started> {
+        self.is_watched.then_some(Started { launcher: self.number, number: self.started })
+    }
+
+    /// Which connection of this process it is.
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// Whether the launcher owes an answer to [`Client::ask_for`].

@@ -341,27 +341,36 @@ impl Launcher {
     /// # Errors
     /// See [`Launcher::nodes`]; when none was started, or this launcher starts none: the reason.
     pub fn spawn(&mut self, request: &Spawning) -> Result<Vec<i32>, Error> {
+        self.prepare_to_spawn()?;
         self.spawner()?.spawn(request)
     }
 
-    /// The connection on which processes are asked for: [`Client::ask_for`], then [`Client::hear_of`]. Where this launcher starts
-    /// none for a program of ours, it is that of an mpiexec of our own.
+    /// Sees to it that there is somebody to ask for processes: where this launcher starts none for a program of ours, an mpiexec of our own. One
+    /// that has ended is replaced; who waits for it hears that it has.
     ///
     /// # Errors
     /// As [`Launcher::start`].
-    pub fn spawner(&mut self) -> Result<&mut Client, Error> {
-        match &mut self.kind {
-            Kind::Pmi(client, _) if self.starts_others => Ok(client),
-            _ => {
-                if self.helper.as_mut().is_none_or(|helper| helper.has_ended()) {
-                    self.helper = Some(Box::new(Self::start()?));
-                }
-                match self.helper.as_mut().map(|helper| &mut helper.kind) {
-                    Some(Kind::Pmi(client, _)) => Ok(client),
-                    _ => Err(Error::CannotSpawn("our own mpiexec does not speak PMI".into())),
-                }
-            }
+    pub fn prepare_to_spawn(&mut self) -> Result<(), Error> {
+        let starts_others = self.starts_others && matches!(self.kind, Kind::Pmi(..));
+        if !starts_others && self.helper.as_mut().is_none_or(|helper| helper.has_ended()) {
+            self.helper = Some(Box::new(Self::start()?));
         }
+        Ok(())
+    }
+
+    /// The connection on which processes are asked for: [`Client::ask_for`], then [`Client::hear_of`].
+    ///
+    /// # Errors
+    /// There is none ([`Launcher::prepare_to_spawn`]).
+    pub fn spawner(&mut self) -> Result<&mut Client, Error> {
+        let asked = match &mut self.kind {
+            Kind::Pmi(client, _) if self.starts_others => Some(client),
+            _ => self.helper.as_mut().and_then(|helper| match &mut helper.kind {
+                Kind::Pmi(client, _) => Some(client),
+                Kind::Pmix(_) => None,
+            }),
+        };
+        asked.ok_or_else(|| Error::CannotSpawn("there is no launcher that starts processes".into()))
     }
 
     /// Asks for the end of the job with an exit code; the caller exits next.

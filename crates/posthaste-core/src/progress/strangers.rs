@@ -15,6 +15,8 @@ use crate::pt2pt::matching::Pattern;
 
 /// Time between two looks at what is waited for.
 const BETWEEN: Duration = Duration::from_secs(1);
+/// Probes between two questions what the time is.
+const SELDOM: u32 = 4;
 /// Probes, one after the other, that are looked at then: of all communicators in turn, say.
 const LOOKED_AT: u32 = 1024;
 
@@ -45,10 +47,14 @@ impl Strangers {
 
     /// Whether this probe is one of those whose peers are attended, and has not been since.
     fn is_time_for_probed(&mut self, pattern: &Pattern) -> bool {
-        self.probes = self.probes.saturating_add(1);
+        self.probes = self.probes.wrapping_add(1);
         if self.probes > LOOKED_AT {
+            // The time is asked for now and then.
+            if !self.probes.is_multiple_of(SELDOM) {
+                return false;
+            }
             let now = machine::now();
-            if !self.probes.is_multiple_of(LOOKED_AT) || now.saturating_sub(self.probed) < BETWEEN {
+            if now.saturating_sub(self.probed) < BETWEEN {
                 return false;
             }
             (self.probed, self.probes) = (now, 0);

@@ -29,6 +29,7 @@ use std::time::Duration;
 
 use posthaste_os::machine;
 use posthaste_os::socket::Set;
+use posthaste_pmi::client::Started;
 
 use super::World;
 use crate::buffer::OwnedBuf;
@@ -59,7 +60,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 enum Way {
     Accept(Arc<Mutex<Port>>),
     /// Those that the launcher has started; the number of the request for them, if it says when they end.
-    Children(Arc<Mutex<Port>>, Option<u32>),
+    Children(Arc<Mutex<Port>>, Option<Started>),
     Connect(Call, PortName),
     Socket(OverSocket, RawFd),
 }

@@ -114,6 +114,8 @@ pub(super) struct Jobs<'a> {
     told: HashMap<u32, u32>,
     /// Who has asked for processes for which there is no room yet, and how long they wait.
     held: VecDeque<(u32, Spawning, Instant)>,
+    /// A job has ended since they were looked at.
+    has_room: bool,
     /// Keys that somebody has been warned of.
     warned: HashSet<String>,
     /// Everything is being ended: nothing more is begun.
@@ -162,6 +164,7 @@ impl<'a> Jobs<'a> {
             closed: [false; 2],
             told: HashMap::new(),
             held: VecDeque::new(),
+            has_room: false,
             warned: HashSet::new(),
             ending: false,
             signalled: None,
@@ -219,8 +222,13 @@ impl<'a> Jobs<'a> {
 
     /// Begins a job, at this time at the latest: where there is no room, and others are about to leave theirs, it waits for them.
     fn begin(&mut self, rank: u32, request: Spawning, until: Instant) {
-        let fails = self.find(rank).is_some_and(|(asker, _)| self.entries[asker].failed);
-        if self.ending || fails {
+        // Who has asked may have ended since.
+        let asker = self.find(rank).map(|(asker, within)| (&self.entries[asker], within as usize));
+        let Some((asker, within)) = asker else { return };
+        if asker.ended[within] || matches!(asker.state, State::Over) {
+            return;
+        }
+        if self.ending || asker.failed {
             return self.refuse(rank, "the job is being ended");
         }
         let stays = |entry: &&Entry| !matches!(entry.state, State::Stillborn);
@@ -499,7 +507,7 @@ impl<'a> Jobs<'a> {
             let (first, count) = (entry.first, entry.ended.len() as u32);
             self.queued.push_back(Report::Left { first, count });
         }
-        self.begin_held();
+        self.has_room = true;
         if !self.over && self.entries.iter().all(|entry| matches!(entry.state, State::Over)) {
             self.over = true;
             self.queued.push_back(Report::Over(std::mem::take(&mut self.counters)));
@@ -572,6 +580,9 @@ impl Below for Jobs<'_> {
         }
         if self.queued.is_empty() {
             self.settle_failed();
+            if std::mem::take(&mut self.has_room) {
+                self.begin_held();
+            }
         }
         self.queued.pop_front()
     }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use posthaste_os::machine;
 use posthaste_os::socket::Set;
 
-use posthaste_pmi::client;
+use posthaste_pmi::client::{self, Started};
 use posthaste_pmi::launcher::Launcher;
 use posthaste_pmi::spawning::{PARENTS_PORT, Spawning, Spec};
 
@@ -130,7 +130,7 @@ impl World {
 
     /// Asks the launcher and waits for its answer. Others, of this process, too, may ask it something else meanwhile: this rank
     /// needs it to find a peer that it has not talked to, say.
-    fn wait_for_start(&self, call: &'static str, request: &Spawning) -> Result<(Option<u32>, Vec<i32>)> {
+    fn wait_for_start(&self, call: &'static str, request: &Spawning) -> Result<(Option<Started>, Vec<i32>)> {
         let count: usize = request.specs.iter().map(|spec| spec.count).sum();
         let what = if count == 1 { "process".into() } else { format!("{count} processes") };
         let awaited = |_: &Vci| Awaited::OtherJob(format!("for the launcher to start the {what}"));
@@ -141,6 +141,7 @@ impl World {
             if launcher.as_mut().is_none_or(Launcher::has_ended) {
                 *launcher = Some(Launcher::start().map_err(refused)?);
             }
+            launcher.as_mut().map_or(Ok(()), Launcher::prepare_to_spawn).map_err(refused)?;
         }
         let asked = self.waiting.until(0, call, awaited, |_: &mut Vci| {
             let mut launcher = wireup::lock(&self.common.launcher);
@@ -153,21 +154,24 @@ impl World {
                 // First what may fail: once it is asked, the answer has to be waited for.
                 let set = self.sleep_on(|set| set.add(&spawner.as_fd(), 0, false))?;
                 spawner.ask_for(request).map_err(refused)?;
-                Ok(Some(set))
+                Ok(Some((set, spawner.number())))
             });
             asked.transpose()
         });
-        let (set, mut ready) = (asked?, Vec::new());
+        let ((set, number), mut ready) = (asked?, Vec::new());
         self.waiting.until(0, call, awaited, |_: &mut Vci| {
             let mut launcher = wireup::lock(&self.common.launcher);
             let Some(launcher) = launcher.as_mut() else { return Some(Err(wireup::gone())) };
-            let heard = launcher.spawner().and_then(|spawner| {
-                ready.clear();
-                set.wait(Duration::ZERO, &mut ready);
-                spawner.hear_of(request, !ready.is_empty())
-            });
-            let number = launcher.spawner().ok().and_then(|spawner| spawner.started());
-            heard.map(|codes| codes.map(|codes| (number, codes))).map_err(refused).transpose()
+            let spawner = match launcher.spawner() {
+                Ok(spawner) if spawner.number() == number => spawner,
+                // Another one has taken its place.
+                Ok(_) => return Some(Err(wireup::gone())),
+                Err(why) => return Some(Err(refused(why))),
+            };
+            ready.clear();
+            set.wait(Duration::ZERO, &mut ready);
+            let heard = spawner.hear_of(request, !ready.is_empty());
+            heard.map(|codes| codes.map(|codes| (spawner.started(), codes))).map_err(refused).transpose()
         })
     }
 
@@ -181,7 +185,7 @@ impl World {
 
     /// Whether the processes of the job `started`, as the launcher counts, may still come; of a job that it does not watch, whether it is
     /// there itself.
-    pub(super) fn check_spawned(&self, started: Option<u32>) -> Result<()> {
+    pub(super) fn check_spawned(&self, started: Option<Started>) -> Result<()> {
         // Another thread that asks the launcher something hears it as well.
         let Ok(mut launcher) = self.common.launcher.try_lock() else { return Ok(()) };
         let Some(launcher) = launcher.as_mut() else { return Err(wireup::gone()) };
@@ -260,7 +264,7 @@ pub enum Parents {
 }
 
 /// The port where new processes are met, and the number of their job as a launcher counts that watches it.
-type Place = (String, Option<u32>);
+type Place = (String, Option<Started>);
 
 /// What became of a request for processes.
 struct Asked {

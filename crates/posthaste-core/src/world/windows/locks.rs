@@ -3,7 +3,11 @@
 //! What must stay true: all locks of a call are taken or none is; who gives a lock back in mapped memory wakes those who wait
 //! for it, and who waits ends with an error when a member is lost.
 
+use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
+
+use posthaste_os::machine;
 
 use super::active::is_exposed;
 use super::{Extent, lost_member};
@@ -14,6 +18,9 @@ use crate::progress::Vci;
 use crate::wait::{Awaited, OfWindow};
 use crate::win::{Assert, EpochWords, LockKind, Locked, Operations, Targets, Window, Words};
 use crate::world::World;
+
+/// How long a lock may be free for somebody whose turn it is before others pass.
+const ATTENTION: Duration = Duration::from_millis(50);
 
 // Locks.
 impl World {
@@ -175,7 +182,7 @@ impl World {
             window.shares(memory, target, kind, true);
             return Ok(());
         }
-        let waiter = words.waits(kind.is_exclusive());
+        let waiter = Cell::new(words.waits(kind.is_exclusive()));
         let awaited = |_: &Vci| {
             let need = |rank: usize| (Some(window.peer(rank)), Part::ForLock, target as i32);
             let mut needs: Vec<_> = match words.holders().0 {
@@ -185,18 +192,32 @@ impl World {
             if needs.is_empty() {
                 needs.push((None, Part::ForLock, target as i32));
             }
-            let (context, window) = (window.comm().context(), window.clone());
+            let (context, window, waiter) = (window.comm().context(), window.clone(), waiter.get());
             let is_free =
                 move || window.mapped().is_some_and(|memory| Words::of(memory, target).is_free(waiter));
             Awaited::Window(OfWindow { context, needs, is_there: Some(Box::new(is_free)) })
         };
+        // Since when the lock has been free in a turn that is not ours, as far as we have looked.
+        let mut untaken: Option<(u64, Duration)> = None;
         let taken = self.waiting.until(window.comm().context().vci(), call, awaited, |vci| {
-            if words.try_lock_in_turn(me, waiter) {
+            let mut own = waiter.get();
+            let is_taken = words.try_lock_in_turn(me, &mut own);
+            waiter.set(own);
+            if is_taken {
                 return Some(Ok(()));
+            }
+            untaken = words.turn().filter(|_| kind.is_exclusive()).map(|turn| match untaken {
+                Some((known, since)) if known == turn => (known, since),
+                _ => (turn, machine::now()),
+            });
+            if let Some((turn, since)) = untaken
+                && machine::now() > since + ATTENTION
+            {
+                words.pass(turn);
             }
             lost_member(&vci.engine, window).err().map(Err)
         });
-        words.waits_no_more(waiter);
+        words.waits_no_more(waiter.get());
         if taken.is_ok() {
             window.shares(memory, target, kind, true);
         }
