@@ -83,6 +83,7 @@ impl LockWords {
     /// The same for a member that waits. Its ticket may be another one then: its turn has passed while it did not look.
     pub fn try_lock_in_turn(&self, me: u32, waiter: &mut Waiter) -> bool {
         let Waiter::Exclusive(ticket) = waiter else { return self.try_shared() };
+        // SYNC: an old turn is at worst too low, and the holder's own step on the lock comes before anything that it protects.
         let turn = self.turn.load(Ordering::SeqCst);
         if turn > *ticket {
             *ticket = self.tickets.fetch_add(1, Ordering::Relaxed);
@@ -90,7 +91,8 @@ impl LockWords {
         let taken = turn == *ticket && self.try_exclusive(me);
         if taken {
             self.overtaken.store(0, Ordering::Relaxed);
-            // It may have passed meanwhile, and never goes back.
+            // Others may have passed it between our look and the step on the lock; were it to go back, it would stop at a ticket
+            // whose member has gone.
             self.turn.fetch_max(*ticket + 1, Ordering::Relaxed);
         }
         taken
@@ -175,7 +177,7 @@ impl LockWords {
     pub fn is_free(&self, waiter: Waiter) -> bool {
         let held = self.lock.load(Ordering::SeqCst);
         match waiter {
-            // The turn was passed on before the lock was given back.
+            // SYNC: whoever sees the lock given back sees the turn that its holder had passed on before, so nobody sleeps through it.
             Waiter::Exclusive(ticket) => held == 0 && self.turn.load(Ordering::SeqCst) >= ticket,
             Waiter::Shared => {
                 let wanted = self.writers.load(Ordering::SeqCst) > 0;

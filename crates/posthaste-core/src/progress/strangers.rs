@@ -49,7 +49,7 @@ impl Strangers {
     fn is_time_for_probed(&mut self, pattern: &Pattern) -> bool {
         self.probes = self.probes.wrapping_add(1);
         if self.probes > LOOKED_AT {
-            // The time is asked for now and then.
+            // To read the clock takes about as long as a probe.
             if !self.probes.is_multiple_of(SELDOM) {
                 return false;
             }

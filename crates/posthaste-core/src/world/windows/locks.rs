@@ -197,7 +197,8 @@ impl World {
                 move || window.mapped().is_some_and(|memory| Words::of(memory, target).is_free(waiter));
             Awaited::Window(OfWindow { context, needs, is_there: Some(Box::new(is_free)) })
         };
-        // Since when the lock has been free in a turn that is not ours, as far as we have looked.
+        // A handler that runs inside somebody's wait, or a signal that stops it, must not keep a free lock from all others: so the turn that the
+        // lock has been free in, and since when, as far as we have looked.
         let mut untaken: Option<(u64, Duration)> = None;
         let taken = self.waiting.until(window.comm().context().vci(), call, awaited, |vci| {
             let mut own = waiter.get();
