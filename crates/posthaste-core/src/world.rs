@@ -46,7 +46,7 @@ use posthaste_os::wake::Doorbell;
 use posthaste_os::{machine, peer_copy, process};
 
 use crate::buffer::{OwnedBuf, device};
-use crate::coll::{self, Boards, Schedule, Walk};
+use crate::coll::{self, Accord, Boards, Schedule, Walk};
 use crate::comm::Comm;
 use crate::config::{Config, LongProtocol, Way};
 use crate::datatype::{Segment, Types};
@@ -289,15 +289,20 @@ impl Engines {
             methods = methods.hearing_of(node.clone());
         }
         let (explain, progress_thread) = (config.explain, config.progress_thread);
+        let accord = Accord {
+            shares_cpus: oversubscribed,
+            keeps_bits: config.reproducible,
+            checks_types: config.check_types,
+        };
         let mut engine = Engine::new(config);
         if explain {
             engine.explain(me, methods.ways());
         }
         let mut world = Comm::world(rank, size as u32);
-        world.set_oversubscribed(oversubscribed);
+        world.set_accord(accord);
         let own = Comm::own(me);
         let mut founding = Comm::founding(rank, size as u32);
-        founding.set_oversubscribed(oversubscribed);
+        founding.set_accord(accord);
         world.make_known(&mut engine);
         own.make_known(&mut engine);
         founding.make_known(&mut engine);

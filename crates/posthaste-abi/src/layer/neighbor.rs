@@ -19,7 +19,7 @@ pub(crate) fn allgather(
     let neighbors = neighbors(comm)?;
     let (from, to) = (neighbors.sources(), neighbors.destinations());
     let (send, recv) = (send(to)?, recv(from)?);
-    apart(comm, send.memory(1), recv.memory(from.len()), InPlace::Neither)?;
+    apart(comm, send.memory(1), recv.memory_of(from), InPlace::Neither)?;
     coll::neighbor_allgather(comm, &neighbors, send.operand(), recv.operand())
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn alltoall(
     let neighbors = neighbors(comm)?;
     let (from, to) = (neighbors.sources(), neighbors.destinations());
     let (send, recv) = (send(to)?, recv(from)?);
-    apart(comm, send.memory(to.len()), recv.memory(from.len()), InPlace::Neither)?;
+    apart(comm, send.memory_of(to), recv.memory_of(from), InPlace::Neither)?;
     coll::neighbor_alltoall(comm, &neighbors, send.operand(), recv.operand())
 }
 

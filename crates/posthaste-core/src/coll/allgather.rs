@@ -31,6 +31,10 @@ pub fn allgatherv(team: &Team, send: Option<Operand<'_>>, recv: Blocks<'_>) -> R
         return Err(Error::invalid(ErrorClass::Count, "recvcounts, displs", got, expected));
     }
     let mut draft = Draft::new(team, Function::Allgatherv, 2 * n);
+    if let Some(levels) = Levels::of(team, 0).filter(Levels::are_runs) {
+        levels.allgatherv(&mut draft, send, recv)?;
+        return draft.ended();
+    }
     let mine = recv.block(draft.me());
     if let Some(send) = send {
         draft.copy(send.all(), mine.clone());

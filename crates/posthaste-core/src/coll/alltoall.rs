@@ -4,7 +4,7 @@ use crate::buffer::{Base, UserBuf};
 use crate::coll::choose::{self, Alltoall};
 use crate::coll::label::Function;
 use crate::coll::levels::Levels;
-use crate::coll::plan::{Blocks, Draft, Operand, checks_types, described};
+use crate::coll::plan::{Blocks, Draft, Operand, described};
 use crate::coll::{Schedule, Team};
 use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
@@ -45,7 +45,8 @@ impl<'a> TypedBlocks<'a> {
 /// A datatype that cannot be built of the blocks.
 pub fn alltoall(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
     let n = team.size() as u32;
-    if !checks_types()
+    let checks_types = team.accord().checks_types;
+    if !checks_types
         && let Some(levels) = Levels::of(team, 0)
         && levels.gather_blocks_of(recv.bytes())
     {
@@ -54,7 +55,7 @@ pub fn alltoall(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Re
         return draft.ended();
     }
     // Types are compared only where messages go straight between memory of the program.
-    if choose::alltoall(n, recv.bytes(), team.cpus()) == Alltoall::ThroughOne && !checks_types() {
+    if choose::alltoall(n, recv.bytes(), team.cpus()) == Alltoall::ThroughOne && !checks_types {
         return through_one(team, send, recv);
     }
     let send = send.map(|send| move |rank| send.block(rank));

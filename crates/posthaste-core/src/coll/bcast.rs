@@ -3,7 +3,7 @@
 use crate::coll::choose::{self, Bcast};
 use crate::coll::label::Function;
 use crate::coll::levels::Levels;
-use crate::coll::plan::{Draft, Operand, checks_types, split};
+use crate::coll::plan::{Draft, Operand, split};
 use crate::coll::{Schedule, Team, tree};
 use crate::datatype::Segment;
 use crate::error::Result;
@@ -72,7 +72,8 @@ pub(super) fn by_shape(draft: &mut Draft<'_>, data: &Segment, shape: &Shape, is_
     draft.fence();
     let whole = data;
     // The runs of all pieces together could take more memory than the data.
-    let is_packed = is_cut && choose::pieces(data.len()) > 1 && !checks_types() && is_scattered(data);
+    let checks_types = draft.team.accord().checks_types;
+    let is_packed = is_cut && choose::pieces(data.len()) > 1 && !checks_types && is_scattered(data);
     let packed = is_packed.then(|| Segment::contiguous(draft.bytes(data.len() as usize), data.len()));
     let data = packed.as_ref().unwrap_or(whole);
     if is_packed && parent.is_none() {

@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
     use crate::coll::steps::Step;
-    use crate::coll::{self, Operand, Reduced, Team};
+    use crate::coll::{self, Accord, Operand, Reduced, Team};
     use crate::datatype::Datatype;
     use crate::group::Group;
     use crate::ids::ContextId;
@@ -216,7 +216,7 @@ mod tests {
         let word = Datatype::of::<u64>();
         let boards = boards(32 << 10);
         for (block, expected) in [(4 << 10, 0), (16 << 10, 1), (64 << 10, 1)] {
-            let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, 16)), 3, true);
+            let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, 16)), 3, Accord::of_cpus(true));
             team.is_crowd(2, Some(&boards));
             let reduced = Reduced::new(Some(own.user_buf()), sum.user_buf(), block / 8, &word);
             let schedule = coll::reduce_scatter_block(&team, reduced, &Op::from(Predefined::Sum)).unwrap();
@@ -232,7 +232,8 @@ mod tests {
         let boards = boards(32 << 10);
         let persistent: Vec<_> = (0..20)
             .map(|_| {
-                let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, 8)), 3, true);
+                let team =
+                    Team::new(ContextId::WORLD, Arc::new(Group::range(0, 8)), 3, Accord::of_cpus(true));
                 team.is_crowd(2, Some(&boards));
                 let reduced = Reduced::new(Some(own.user_buf()), sum.user_buf(), (4 << 20) / 8, &word);
                 coll::allreduce(&team, reduced, &Op::from(Predefined::Sum)).unwrap().repeated()
@@ -272,7 +273,7 @@ mod tests {
         let boards = boards(32 << 10);
         // What a rank copies, where from; to whom it sends from elsewhere than its own memory.
         let look = |n: u32, rank: u32, bytes: u64| {
-            let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, n)), rank, true);
+            let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, n)), rank, Accord::of_cpus(true));
             team.is_crowd(2, Some(&boards));
             let reduced = Reduced::new(Some(own.user_buf()), sum.user_buf(), bytes / 8, &word);
             let schedule = coll::allreduce(&team, reduced, &Op::from(Predefined::Sum)).unwrap();
@@ -305,7 +306,7 @@ mod tests {
         let data = crate::buffer::OwnedBuf::new(1 << 20);
         let byte = Datatype::of::<u8>();
         let steps = |n, count, boards: Option<&Arc<Boards>>| {
-            let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, n)), 0, true);
+            let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, n)), 0, Accord::of_cpus(true));
             team.is_crowd(2, boards);
             let schedule = coll::bcast(&team, Operand::new(data.user_buf(), count, &byte), 0).unwrap();
             let copies = |step: &&Step| matches!(step, Step::Copy { .. });

@@ -44,6 +44,8 @@ const THROUGH_ONE_OF_HOST: u64 = 256 << 10;
 const BLOCK_THROUGH_ONE: u64 = 2 << 10;
 /// Most bytes that all members of a node have for those of another one, where they go in one message.
 const COMBINED: u64 = 32 << 10;
+/// Most bytes of all edges between two neighbours that go in one message.
+const TOGETHER: u64 = 16 << 10;
 /// Most members that all talk to all at once.
 const DIRECT_MEMBERS: u32 = 32;
 
@@ -130,6 +132,12 @@ pub(super) enum Alltoall {
 pub(super) fn alltoall_goes_through_leaders(members: u32, block: u64) -> bool {
     let members = u64::from(members);
     block.saturating_mul(members).saturating_mul(members) <= COMBINED
+}
+
+/// Whether so many bytes go in one message where there are several edges between two neighbours. Both ends say the same: what is sent along
+/// an edge is as long as what is received there.
+pub(super) fn go_together(bytes: u64) -> bool {
+    bytes <= TOGETHER
 }
 
 impl Bcast {

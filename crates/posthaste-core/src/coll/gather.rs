@@ -8,6 +8,7 @@
 use crate::buffer::UserBuf;
 use crate::coll::choose;
 use crate::coll::label::Function;
+use crate::coll::levels::Levels;
 use crate::coll::plan::{Blocks, Draft, Operand};
 use crate::coll::{Schedule, Team, tree};
 use crate::datatype::Segment;
@@ -29,7 +30,13 @@ pub fn gather(
     draft.rooted(root);
     draft.fanning_in();
     let (own, all) = sides(team, root, "sendbuf", send, "recvbuf", recv)?;
-    collect(&mut draft, own, all, root, choose::moving_radix());
+    match two_levels(team, root, own, all) {
+        Some((levels, block)) => {
+            draft.going(1);
+            levels.gather(&mut draft, own, all, block);
+        }
+        None => collect(&mut draft, own, all, root, choose::moving_radix()),
+    }
     draft.ended()
 }
 
@@ -78,7 +85,13 @@ pub fn scatter(
     let mut draft = Draft::new(team, Function::Scatter, 4);
     draft.rooted(root);
     let (own, all) = sides(team, root, "recvbuf", recv, "sendbuf", send)?;
-    distribute(&mut draft, all, own, root, choose::moving_radix());
+    match two_levels(team, root, own, all) {
+        Some((levels, block)) => {
+            draft.going(1);
+            levels.scatter(&mut draft, all, own, block);
+        }
+        None => distribute(&mut draft, all, own, root, choose::moving_radix()),
+    }
     draft.ended()
 }
 
@@ -109,6 +122,19 @@ pub fn scatterv(
         (None, None) => {}
     }
     draft.ended()
+}
+
+/// The two levels in which blocks travel that are short, and how long one is. Types are compared only where messages go straight between
+/// memory of the program.
+fn two_levels<'t>(
+    team: &'t Team,
+    root: u32,
+    own: Option<Operand<'_>>,
+    all: Option<Operand<'_>>,
+) -> Option<(Levels<'t>, u64)> {
+    let block = all.or(own).map_or(0, |operand| operand.bytes());
+    let levels = Levels::of(team, root).filter(|levels| levels.gather_blocks_of(block))?;
+    (!team.accord().checks_types).then_some((levels, block))
 }
 
 /// Checks that each side is there: the rank's own operand except in place at the root, that of all at the root.
@@ -180,7 +206,7 @@ pub(super) fn collect(
 }
 
 /// Scatters from `root`; `own` is `None` where the block stays in place.
-fn distribute(
+pub(super) fn distribute(
     draft: &mut Draft<'_>,
     all: Option<Operand<'_>>,
     own: Option<Operand<'_>>,

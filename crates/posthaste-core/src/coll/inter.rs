@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::buffer::UserBuf;
 use crate::coll::label::Function;
 use crate::coll::plan::{Blocks, Draft, Operand, Reduced, Run};
-use crate::coll::{Schedule, Team, TypedBlocks, bcast as down, choose, reduce as up};
+use crate::coll::{Accord, Schedule, Team, TypedBlocks, bcast as down, choose, reduce as up};
 use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
@@ -62,7 +62,7 @@ impl Bridge {
         (local, remote): (&Group, &Group),
         rank: u32,
         is_first: bool,
-        oversubscribed: bool,
+        accord: Accord,
     ) -> Self {
         let (first, second) = if is_first { (local, remote) } else { (remote, local) };
         let all = Arc::new(Group::of(first.peers().chain(second.peers()).collect()));
@@ -71,7 +71,7 @@ impl Bridge {
             size: group.size(),
         };
         let (local, remote) = (run(local, is_first), run(remote, !is_first));
-        Self { team: Team::new(context, all, local.first + rank, oversubscribed), local, remote }
+        Self { team: Team::new(context, all, local.first + rank, accord), local, remote }
     }
 
     /// Both groups.

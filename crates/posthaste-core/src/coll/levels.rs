@@ -12,7 +12,7 @@ use crate::buffer::UserBuf;
 use crate::coll::choose::{self, Allreduce, Bcast, Cpus};
 use crate::coll::label::Function;
 use crate::coll::nodes::Nodes;
-use crate::coll::plan::{Draft, Operand};
+use crate::coll::plan::{Blocks, Draft, Operand, described};
 use crate::coll::{Schedule, Team, allgather, barrier, bcast, gather, reduce, tree};
 use crate::datatype::{Datatype, Segment};
 use crate::error::Result;
@@ -165,6 +165,171 @@ impl<'n> Levels<'n> {
         self.inside(draft);
         let all = Operand { count: recv.count.wrapping_mul(u64::from(nodes.size())), ..recv };
         bcast::down(draft, &all, 0, draft.team.is_oversubscribed());
+    }
+
+    /// Everybody gets its block of the combination of all operands, the blocks short: the leader of a node combines what is for all of
+    /// them, and gives the leader of each other node one message. `place` gives first element and length of each member's block, one behind
+    /// the other; the nodes are runs of ranks.
+    pub(super) fn reduce_scatter(
+        &self,
+        draft: &mut Draft<'_>,
+        own: Operand<'_>,
+        recv: UserBuf,
+        place: impl Fn(u32) -> (u64, u64),
+    ) {
+        draft.going(1); // the other way is that of all exchanges
+        let nodes = self.nodes;
+        let mine = place(draft.team.rank() as u32);
+        let mine = Operand { buf: recv, count: mine.1, ..own };
+        self.inside(draft);
+        let members = draft.n();
+        if !self.leads {
+            reduce::onto(draft, own, own.buf, 0);
+            // In place the result takes the place of what has left.
+            draft.fence();
+            draft.receive(0, mine.all());
+            return;
+        }
+        let at_node = draft.temporary(1, own.count, own.datatype).get(0);
+        reduce::onto(draft, own, at_node.buf, 0);
+        draft.fence();
+        let block = |node: u32| {
+            let members = nodes.members(node);
+            let ((first, _), (last, len)) = (place(members[0]), place(members[members.len() - 1]));
+            Some((first, last + len - first))
+        };
+        let here = nodes.node(draft.team.rank() as u32);
+        let (first, _) = block(here).unwrap_or_default();
+        draft.among(&self.leaders);
+        reduce::combine_block(draft, at_node, block, at_node.element(first), true);
+        draft.fence();
+        self.inside(draft);
+        let of_member = |member: u32| {
+            let (first, len) = place(nodes.own()[member as usize]);
+            at_node.part(first, len)
+        };
+        for member in 1..members {
+            draft.send(member, of_member(member));
+        }
+        draft.copy(of_member(0), mine.all());
+    }
+
+    /// The root gets a short block of everybody: the leader of each other node has those of all its members. The nodes are runs of ranks.
+    /// `own` and `all` are as in [`gather::collect`].
+    pub(super) fn gather(
+        &self,
+        draft: &mut Draft<'_>,
+        own: Option<Operand<'_>>,
+        all: Option<Operand<'_>>,
+        block: u64,
+    ) {
+        let byte = Datatype::byte();
+        let (packed, of_node) = self.of_node(draft, all, block, &byte);
+        self.inside(draft);
+        gather::collect(draft, own, of_node, self.head, choose::moving_radix());
+        self.between(draft, |draft| {
+            draft.fence();
+            match all {
+                Some(all) => {
+                    self.of_others(|node, first, count| draft.receive(node, all.blocks(first, count)))
+                }
+                None => draft.send(self.root, packed),
+            }
+        });
+    }
+
+    /// Everybody gets a short block of the root: the leader of each other node gets those of all its members. As [`Levels::gather`].
+    pub(super) fn scatter(
+        &self,
+        draft: &mut Draft<'_>,
+        all: Option<Operand<'_>>,
+        own: Option<Operand<'_>>,
+        block: u64,
+    ) {
+        let byte = Datatype::byte();
+        let (packed, of_node) = self.of_node(draft, all, block, &byte);
+        self.between(draft, |draft| match all {
+            Some(all) => self.of_others(|node, first, count| draft.send(node, all.blocks(first, count))),
+            None => {
+                draft.receive(self.root, packed);
+                draft.fence();
+            }
+        });
+        self.inside(draft);
+        gather::distribute(draft, of_node, own, self.head, choose::moving_radix());
+    }
+
+    /// The blocks of the own node at its leader: among those of all at the root, and packed elsewhere.
+    fn of_node<'d>(
+        &self,
+        draft: &mut Draft<'_>,
+        all: Option<Operand<'d>>,
+        block: u64,
+        byte: &'d Datatype,
+    ) -> (Segment, Option<Operand<'d>>) {
+        let own = self.nodes.own();
+        let (first, count) = (u64::from(own[0]), own.len() as u64);
+        let nothing = Segment::contiguous(UserBuf::none(), 0);
+        match all {
+            Some(all) => (nothing, Some(Operand { buf: all.element(first.wrapping_mul(all.count)), ..all })),
+            None if self.leads => {
+                let packed = draft.bytes((count * block) as usize);
+                let of_node = Operand { buf: packed, count: block, datatype: byte };
+                (Segment::contiguous(packed, count * block), Some(of_node))
+            }
+            None => (nothing, None),
+        }
+    }
+
+    /// Shows each node but the root's, with its first member and how many it has.
+    fn of_others(&self, mut each: impl FnMut(u32, u32, u32)) {
+        for node in (0..self.nodes.count()).filter(|node| *node != self.root) {
+            let members = self.nodes.members(node);
+            each(node, members[0], members.len() as u32);
+        }
+    }
+
+    /// As [`Levels::allgather`], with blocks of different lengths in any place.
+    ///
+    /// # Errors
+    /// A datatype that cannot be built of the blocks.
+    pub(super) fn allgatherv(
+        &self,
+        draft: &mut Draft<'_>,
+        send: Option<Operand<'_>>,
+        recv: Blocks<'_>,
+    ) -> Result<()> {
+        let nodes = self.nodes;
+        let rank = draft.team.rank() as u32;
+        let of_members = |members: &[u32]| recv.together(members[0], members.len() as u32);
+        let of_nodes: Vec<Datatype> =
+            (0..nodes.count()).map(|node| of_members(nodes.members(node))).collect::<Result<_>>()?;
+        let all = recv.together(0, nodes.size())?;
+        let of_node = |node: u32| described(recv.buf, 1, &of_nodes[node as usize]);
+        self.inside(draft);
+        let own = send.map_or_else(|| recv.block(rank), |send| send.all());
+        if self.leads {
+            for (member, of) in (0..).zip(nodes.own().iter()).skip(1) {
+                draft.receive(member, recv.block(*of));
+            }
+            if send.is_some() {
+                draft.copy(own, recv.block(rank));
+            }
+        } else {
+            draft.send(0, own);
+            // In place what comes takes the place of what has left.
+            draft.fence();
+        }
+        self.between(draft, |draft| {
+            draft.fence();
+            let mine = of_node(draft.me());
+            allgather::direct(draft, &mine, of_node);
+            draft.fence();
+        });
+        self.inside(draft);
+        let all = Operand { buf: recv.buf, count: 1, datatype: &all };
+        bcast::down(draft, &all, 0, draft.team.is_oversubscribed());
+        Ok(())
     }
 
     /// Everybody sends everybody a short block of its own: the leader of a node has those of all its members, and gives the leader of each

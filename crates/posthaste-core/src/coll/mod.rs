@@ -53,7 +53,7 @@ pub use neighbor::{
 };
 pub use nodes::Nodes;
 pub use owned::{Data, Pieces, TypedPieces};
-pub use plan::{Blocks, Operand, Reduced, check_types, keep_bits};
+pub use plan::{Blocks, Operand, Reduced, check_types};
 pub use recent::Call;
 pub use reduce::{allreduce, reduce, reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};
@@ -61,4 +61,4 @@ pub use schedule::{About, Running, Schedule, Walk, advance};
 pub use small_exchanges::{
     broadcast, broadcast_group, broadcast_some, exchange, neighbors_in_group, pass_on, share, swap, unite,
 };
-pub use team::Team;
+pub use team::{Accord, Team};

@@ -1,7 +1,8 @@
 //! Neighbourhood collectives (MPI-5.0 §8.6 to §8.8): a block from each source, a block to each destination.
 //!
-//! Everybody posts all of its receives and then sends; there is no fence, because neighbours with other numbers of neighbours
-//! would have theirs at other places, and wait for each other. A self edge is a copy.
+//! Everybody posts all of its receives and then sends; there is no fence in between, because neighbours with other numbers of neighbours
+//! would have theirs at other places, and wait for each other. A self edge is a copy. Short blocks of several edges between two
+//! processes go in one message.
 //!
 //! What must stay true: all messages of an operation have one tag, so of several edges between two members the first that is
 //! sent meets the first that is received. On a grid what is sent down along a dimension is received from above there, also
@@ -9,10 +10,11 @@
 //! a graph the k-th edge to a process meets its k-th edge from there.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::coll::label::Function;
 use crate::coll::plan::{Blocks, Draft, Operand};
-use crate::coll::{Schedule, Team, TypedBlocks};
+use crate::coll::{Schedule, Team, TypedBlocks, choose};
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::PROC_NULL;
@@ -180,14 +182,73 @@ fn exchange(
     }
     let steps = neighbors.sources.len() + neighbors.destinations.len();
     let mut draft = Draft::new(team, function, steps);
-    for (block, rank) in neighbors.receives().filter(|edge| !own(edge)) {
-        draft.receive(rank, recv(block));
+    let together = |edges: &[Segment]| {
+        let bytes = edges.iter().map(Segment::len).fold(0, u64::saturating_add);
+        // Types are compared only where messages go straight between memory of the program.
+        let one = edges.len() > 1 && !team.accord().checks_types && choose::go_together(bytes);
+        one.then_some(bytes)
+    };
+    let mut packed = Vec::new();
+    for (rank, edges) in by_rank(neighbors.receives().filter(|edge| !own(edge)), &recv) {
+        match together(&edges) {
+            None => edges.into_iter().for_each(|edge| draft.receive(rank, edge)),
+            Some(bytes) => {
+                let all = Segment::contiguous(draft.bytes(bytes as usize), bytes);
+                draft.receive(rank, all.clone());
+                packed.push((all, edges));
+            }
+        }
     }
-    for (block, rank) in neighbors.sends().filter(|edge| !own(edge)) {
-        draft.send(rank, send(block));
+    for (rank, edges) in by_rank(neighbors.sends().filter(|edge| !own(edge)), &send) {
+        match together(&edges) {
+            None => edges.into_iter().for_each(|edge| draft.send(rank, edge)),
+            Some(bytes) => {
+                let all = Segment::contiguous(draft.bytes(bytes as usize), bytes);
+                for (edge, part) in edges.iter().zip(parts(&all, &edges)?) {
+                    draft.copy(edge.clone(), part);
+                }
+                draft.send(rank, all);
+            }
+        }
     }
     for ((out, _), (into, _)) in neighbors.sends().filter(own).zip(neighbors.receives().filter(own)) {
         draft.copy(send(out), recv(into));
     }
+    if !packed.is_empty() {
+        draft.fence();
+    }
+    for (all, edges) in packed {
+        for (part, edge) in parts(&all, &edges)?.into_iter().zip(edges) {
+            draft.copy(part, edge);
+        }
+    }
     draft.ended()
+}
+
+/// The blocks of the edges between this process and each other one, in the order of their first edges.
+fn by_rank(
+    edges: impl Iterator<Item = (u32, u32)>,
+    block: impl Fn(u32) -> Segment,
+) -> Vec<(u32, Vec<Segment>)> {
+    let mut places = HashMap::new();
+    let mut all: Vec<(u32, Vec<Segment>)> = Vec::new();
+    for (number, rank) in edges {
+        let at = *places.entry(rank).or_insert(all.len());
+        if at == all.len() {
+            all.push((rank, Vec::with_capacity(1)));
+        }
+        all[at].1.push(block(number));
+    }
+    all
+}
+
+/// Where each of these blocks lies packed, one behind the other.
+fn parts(all: &Segment, blocks: &[Segment]) -> Result<Vec<Segment>> {
+    let mut from = 0;
+    let part = |block: &Segment| {
+        let part = all.part(from, from + block.len());
+        from += block.len();
+        part
+    };
+    blocks.iter().map(part).collect()
 }

@@ -6,6 +6,7 @@ use crate::buffer::{Base, UserBuf};
 use crate::coll::alltoall::TypedBlocks;
 use crate::coll::plan::{Blocks, Operand};
 use crate::datatype::{Array, Datatype};
+use crate::ids::PROC_NULL;
 
 /// So many elements of a datatype; the owner of an [`Operand`].
 #[derive(Debug)]
@@ -24,6 +25,17 @@ impl Data {
     /// The argument.
     pub fn operand(&self) -> Operand<'_> {
         Operand::new(self.buf, self.count, &self.datatype)
+    }
+
+    /// The memory of one block for each of these neighbours; `MPI_PROC_NULL` has a block that nobody touches.
+    pub fn memory_of<'a>(&'a self, neighbors: &'a [i32]) -> impl Iterator<Item = Array<'a>> + Clone {
+        let block = self.datatype.extent().wrapping_mul(self.count as i64) as isize;
+        let somebody = neighbors.iter().enumerate().filter(|(_, rank)| **rank != PROC_NULL);
+        somebody.map(move |(at, _)| Array {
+            address: self.buf.address().wrapping_add_signed(block.wrapping_mul(at as isize)),
+            count: self.count,
+            datatype: &self.datatype,
+        })
     }
 
     /// The memory of one block for each of so many ranks.

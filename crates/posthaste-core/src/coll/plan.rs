@@ -79,23 +79,8 @@ pub fn check_types(yes: bool) {
 
 /// Whether they are.
 #[inline]
-pub(super) fn checks_types() -> bool {
+fn checks_types() -> bool {
     TYPED.load(Ordering::Relaxed)
-}
-
-/// Whether reductions give the same bits wherever the members are. As [`TYPED`].
-static KEEPS_BITS: AtomicBool = AtomicBool::new(false);
-
-/// From now on the bits of reductions depend on operands, counts and numbers of members alone, or not (`POSTHASTE_REPRODUCIBLE`).
-pub fn keep_bits(yes: bool) {
-    // SYNC: nothing else is read on account of it.
-    KEEPS_BITS.store(yes, Ordering::Relaxed);
-}
-
-/// Whether they do: then nothing that is combined is combined in another order because of CPUs, hosts or methods.
-#[inline]
-pub(super) fn keeps_bits() -> bool {
-    KEEPS_BITS.load(Ordering::Relaxed)
 }
 
 /// Elements in memory that the program has described.
@@ -159,6 +144,19 @@ impl<'a> Blocks<'a> {
     pub(super) fn block(&self, rank: u32) -> Segment {
         let (count, at) = self.place(rank);
         described(at, count, self.datatype)
+    }
+
+    /// A datatype of which one element is the blocks of some ranks that follow each other, from where displacements count.
+    ///
+    /// # Errors
+    /// Blocks of which there is no datatype.
+    pub(super) fn together(&self, first: u32, ranks: u32) -> Result<Datatype> {
+        let of = first as usize..(first + ranks) as usize;
+        let lengths: Vec<i64> = self.counts[of.clone()].iter().map(|count| *count as i64).collect();
+        let extent = self.datatype.extent();
+        let places: Vec<i64> =
+            self.displacements[of].iter().map(|place| place.wrapping_mul(extent)).collect();
+        Datatype::hindexed(&lengths, &places, self.datatype)
     }
 
     /// Length and address of the block of a rank.
@@ -428,13 +426,18 @@ impl<'a> Draft<'a> {
         choose::reduce(n, bytes, self.team.cpus_that_combine(), is_predefined)
     }
 
+    /// Whether it makes no difference in which order operands are combined.
+    pub(super) fn commutes(&self) -> bool {
+        self.plan.reduction.as_ref().is_some_and(|(op, _)| op.is_commutative())
+    }
+
     /// Whether so many elements are combined where they arrive. This is no choice that members have to share: their messages are the
     /// same.
     pub(super) fn combines_on_arrival(&self, count: u64) -> bool {
         let Some((op, datatype)) = &self.plan.reduction else { return false };
         choose::is_combined_on_arrival(count.saturating_mul(datatype.size()))
-            && !checks_types()
-            && !keeps_bits()
+            && !self.team.accord().checks_types
+            && !self.team.accord().keeps_bits
             && op.on_arrival(datatype).is_some()
     }
 
@@ -516,7 +519,8 @@ impl<'a> Draft<'a> {
         take: impl FnOnce(&Arc<Boards>, u64) -> Option<Board>,
     ) -> Option<UserBuf> {
         // What says its types says them with the memory that the program has described.
-        let boards = self.team.boards().filter(|boards| !checks_types() && !boards.have(data))?;
+        let boards =
+            self.team.boards().filter(|boards| !self.team.accord().checks_types && !boards.have(data))?;
         let board = take(boards, data.len())?;
         let there = board.base();
         self.copy(data.clone(), Segment::contiguous(there, data.len()));

@@ -11,7 +11,7 @@ use crate::buffer::UserBuf;
 use crate::coll::choose::{self, Allreduce, Reduce};
 use crate::coll::label::Function;
 use crate::coll::levels::Levels;
-use crate::coll::plan::{Draft, Operand, Parts, Reduced, keeps_bits, split};
+use crate::coll::plan::{Draft, Operand, Parts, Reduced, split};
 use crate::coll::{Schedule, Team, bcast, tree};
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
@@ -40,7 +40,7 @@ pub fn reduce(
     };
     let own = Operand { buf: own, count, datatype };
     if op.is_commutative()
-        && !keeps_bits()
+        && !team.accord().keeps_bits
         && let Some(levels) = Levels::of(team, root)
     {
         levels.reduce(&mut draft, own, recv, is_root);
@@ -112,7 +112,7 @@ pub(super) fn to_all(
         return draft.ended();
     }
     if let Some(levels) = Levels::of(draft.team, 0)
-        && !keeps_bits()
+        && !draft.team.accord().keeps_bits
         && levels.are_for_all(&draft)
         && (op.is_commutative() || levels.are_runs())
     {
@@ -207,6 +207,13 @@ fn scattered(
     let mut draft = Draft::new(team, function, 3 * team.size() as usize);
     draft.reduce_with(op, datatype)?;
     let own = Operand { buf: send.unwrap_or(recv), count: all, datatype };
+    if !team.accord().keeps_bits
+        && let Some(levels) = Levels::of(team, 0)
+        && levels.gather_blocks_of(own.bytes() / u64::from(draft.n()))
+    {
+        levels.reduce_scatter(&mut draft, own, recv, place);
+        return draft.ended();
+    }
     combine_block(&mut draft, own, |rank| Some(place(rank)), recv, send.is_none());
     draft.ended()
 }
@@ -379,7 +386,7 @@ impl Owned {
 
 /// Everybody sends each other owner its block of `own`, and owners combine the blocks that come into `result`, which is part of `own`
 /// if `in_place`. `block` gives first element and length of the block of each rank that owns one.
-fn combine_block(
+pub(super) fn combine_block(
     draft: &mut Draft<'_>,
     own: Operand<'_>,
     block: impl Fn(u32) -> Option<(u64, u64)>,
@@ -409,25 +416,81 @@ fn combine_block(
         send(draft);
         return combine_block_on_arrival(draft, (mine, result), in_place);
     }
-    let last = n - 1;
+    if draft.commutes() {
+        let send_to = |draft: &mut Draft<'_>, to: u32| {
+            if let Some((first, len)) = block(to) {
+                draft.send(to, parts.part(first, len));
+            }
+        };
+        return combine_block_going_round(draft, send_to, (mine, result), in_place);
+    }
+    send(draft);
+    combine_block_in_order(draft, (mine, result), in_place);
+}
+
+/// The same where operands need not commute: from that of the highest rank down, some at a time.
+fn combine_block_in_order<'d>(
+    draft: &mut Draft<'_>,
+    (mine, result): (Operand<'d>, Operand<'d>),
+    in_place: bool,
+) {
+    let (me, last) = (draft.me(), draft.n() - 1);
     // In place, the result's memory is still an operand, or on its way to somebody, until everything has arrived.
     // Only the highest rank may begin with its own operand where it lies.
     let overlaps = in_place && !(mine.buf == result.buf && me == last);
-    let temporaries = draft.temporary(u64::from(n - 1) + u64::from(overlaps), count, own.datatype);
-    let sum = if overlaps { temporaries.get(u64::from(n - 1)) } else { result };
-    let incoming = |rank: u32| if rank == last { sum } else { temporaries.get(u64::from(rank)) };
-    send(draft);
+    let window = choose::exchange_window().min(last);
+    let temporaries = draft.temporary(u64::from(window) + u64::from(overlaps), mine.count, mine.datatype);
+    let sum = if overlaps { temporaries.get(u64::from(window)) } else { result };
+    match me == last {
+        true => copy_unless_same(draft, mine, sum),
+        false => draft.receive(last, sum.all()),
+    }
+    let mut highest = last;
+    while highest > 0 {
+        let lowest = highest.saturating_sub(window);
+        let incoming = |rank: u32| if rank == me { mine } else { temporaries.get(u64::from(rank - lowest)) };
+        for rank in (lowest..highest).rev().filter(|rank| *rank != me) {
+            draft.receive(rank, incoming(rank).all());
+        }
+        draft.fence();
+        let terms: Vec<UserBuf> = (lowest..highest).map(|rank| incoming(rank).buf).collect();
+        draft.fold(&terms, sum.buf, mine.count);
+        highest = lowest;
+    }
+    copy_unless_same(draft, sum, result);
+}
+
+/// The same where operands commute: our own, that of the member before, and those of the members before that, some at a time. `send_to`
+/// sends a member what it combines, if it does.
+fn combine_block_going_round<'d>(
+    draft: &mut Draft<'_>,
+    send_to: impl Fn(&mut Draft<'_>, u32),
+    (mine, result): (Operand<'d>, Operand<'d>),
+    in_place: bool,
+) {
+    // In place, the result's memory is on its way to others, unless it is that of our own block.
+    let apart = in_place && mine.buf != result.buf;
+    let window = choose::exchange_window().min(draft.n() - 1);
+    let temporaries = draft.temporary(u64::from(window) + u64::from(apart), mine.count, mine.datatype);
+    let sum = if apart { temporaries.get(u64::from(window)) } else { result };
+    let mut arrived = Vec::with_capacity(window as usize);
+    let (me, n) = (draft.me(), draft.n());
     for distance in 1..n {
-        let from = (me + n - distance) % n;
-        draft.receive(from, incoming(from).all());
+        send_to(draft, (me + distance) % n);
+        // The first one arrives where everything is combined, unless our own lies there.
+        let (incoming, operand) = match distance == 1 && sum.buf != mine.buf {
+            true => (sum, mine),
+            false => [temporaries.get(arrived.len() as u64); 2].into(),
+        };
+        draft.receive((me + n - distance) % n, incoming.all());
+        arrived.push(operand.buf);
+        if distance % window == 0 || distance == n - 1 {
+            draft.fence();
+            for operand in arrived.drain(..) {
+                draft.combine(operand, sum.buf, mine.count);
+            }
+        }
     }
-    if me == last {
-        copy_unless_same(draft, mine, sum);
-    }
-    draft.fence();
-    let term = |rank| if rank == me { mine.buf } else { incoming(rank).buf };
-    let terms: Vec<UserBuf> = (0..last).map(term).collect();
-    draft.fold(&terms, sum.buf, count);
     copy_unless_same(draft, sum, result);
 }
 

@@ -9,7 +9,6 @@ use std::sync::{Arc, OnceLock};
 use crate::coll::board::Boards;
 use crate::coll::choose::{self, Cpus};
 use crate::coll::nodes::Nodes;
-use crate::coll::plan;
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::ids::{ContextId, Peer};
@@ -20,7 +19,7 @@ pub struct Team {
     context: ContextId,
     group: Arc<Group>,
     rank: u32,
-    oversubscribed: bool,
+    accord: Accord,
     /// All members share so many CPUs of one host, where this process has boards or none.
     crowd: OnceLock<(u32, Option<Arc<Boards>>)>,
     /// Who shares a node, where there are several.
@@ -29,15 +28,50 @@ pub struct Team {
     serial: u64,
 }
 
+/// What decides beside the arguments how members go about a collective operation: every member has to say the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accord {
+    /// Members share CPUs: then a rank should have to run as few times as possible.
+    pub shares_cpus: bool,
+    /// Nothing is combined in another order because of CPUs, hosts or methods (`POSTHASTE_REPRODUCIBLE`).
+    pub keeps_bits: bool,
+    /// Messages say what their types are (`POSTHASTE_CHECK_TYPES`), so they go straight between memory that the program has described.
+    pub checks_types: bool,
+}
+
+impl Accord {
+    /// That of members who share CPUs, or do not, without any settings.
+    pub fn of_cpus(shares_cpus: bool) -> Self {
+        Self { shares_cpus, ..Self::default() }
+    }
+
+    /// Of two groups that become one: what either of them needs.
+    pub fn with(self, other: Self) -> Self {
+        Self::from_bits(self.bits() | other.bits())
+    }
+
+    /// As it is sent.
+    pub fn bits(self) -> u8 {
+        let flags = [self.shares_cpus, self.keeps_bits, self.checks_types];
+        flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag))
+    }
+
+    /// What such bits say.
+    pub fn from_bits(bits: u8) -> Self {
+        let flag = |at: u8| bits >> at & 1 != 0;
+        Self { shares_cpus: flag(0), keeps_bits: flag(1), checks_types: flag(2) }
+    }
+}
+
 /// Teams so far. Each copy of this code in a process counts its own, and keeps apart only those.
 static TEAMS: AtomicU64 = AtomicU64::new(0);
 
 impl Team {
     /// The team of `group` in a context, seen by its member with the given rank.
-    pub fn new(context: ContextId, group: Arc<Group>, rank: u32, oversubscribed: bool) -> Self {
+    pub fn new(context: ContextId, group: Arc<Group>, rank: u32, accord: Accord) -> Self {
         let serial = TEAMS.fetch_add(1, Ordering::Relaxed);
         let (crowd, nodes, sequence) = (OnceLock::new(), OnceLock::new(), AtomicU32::new(0));
-        Self { context, group, rank, oversubscribed, crowd, nodes, sequence, serial }
+        Self { context, group, rank, accord, crowd, nodes, sequence, serial }
     }
 
     /// A number that no other team of this process has or had.
@@ -70,14 +104,20 @@ impl Team {
         self.group.size() as i32
     }
 
-    /// Whether members share CPUs: then a rank should have to run as few times as possible.
-    pub fn is_oversubscribed(&self) -> bool {
-        self.oversubscribed
+    /// What all members go by.
+    #[inline]
+    pub fn accord(&self) -> Accord {
+        self.accord
     }
 
-    /// Says whether members share CPUs; every member must say the same.
-    pub fn set_oversubscribed(&mut self, oversubscribed: bool) {
-        self.oversubscribed = oversubscribed;
+    /// Says what all members go by; every member must say the same.
+    pub fn set_accord(&mut self, accord: Accord) {
+        self.accord = accord;
+    }
+
+    /// Whether members share CPUs.
+    pub(super) fn is_oversubscribed(&self) -> bool {
+        self.accord.shares_cpus
     }
 
     /// All members are on one host, where ranks share so many CPUs; every member must say the same. What goes to several may go on one
@@ -101,19 +141,19 @@ impl Team {
     pub(super) fn cpus(&self) -> Cpus {
         match self.crowd.get() {
             Some((cpus, _)) => Cpus::OneHost(*cpus),
-            None if self.oversubscribed => Cpus::Shared,
+            None if self.accord.shares_cpus => Cpus::Shared,
             None => Cpus::Own,
         }
     }
 
     /// The same for what decides in which order operands are combined.
     pub(super) fn cpus_that_combine(&self) -> Cpus {
-        if plan::keeps_bits() { Cpus::Own } else { self.cpus() }
+        if self.accord.keeps_bits { Cpus::Own } else { self.cpus() }
     }
 
     /// Radix of a tree in which operands are combined.
     pub(super) fn combining_radix(&self) -> u32 {
-        choose::radix(self.oversubscribed && !plan::keeps_bits())
+        choose::radix(self.accord.shares_cpus && !self.accord.keeps_bits)
     }
 
     pub(super) fn boards(&self) -> Option<&Arc<Boards>> {

@@ -16,7 +16,7 @@ use posthaste_os::simulated_device::SimulatedDevice;
 use crate::buffer::UserBuf;
 use crate::buffer::device::testing::simulated;
 use crate::coll::choose::Cpus;
-use crate::coll::{self, Blocks, Boards, Operand, Reduced, Schedule, Team, TypedBlocks, Walk};
+use crate::coll::{self, Accord, Blocks, Boards, Operand, Reduced, Schedule, Team, TypedBlocks, Walk};
 use crate::config::Config;
 use crate::datatype::Datatype;
 use crate::error::{ErrorClass, Result};
@@ -252,7 +252,7 @@ fn crowded(seed: u64) -> Cpus {
 
 fn teams(context: ContextId, n: u32, cpus: Cpus) -> Vec<Team> {
     let group = Arc::new(Group::range(0, n));
-    let team = |rank| Team::new(context, group.clone(), rank, cpus != Cpus::Own);
+    let team = |rank| Team::new(context, group.clone(), rank, Accord::of_cpus(cpus != Cpus::Own));
     let teams: Vec<Team> = (0..n).map(team).collect();
     if let Cpus::OneHost(cpus) = cpus {
         // Who has boards and who has none need not agree.

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
-use crate::coll::{self, Bridge, Schedule, Team};
+use crate::coll::{self, Accord, Bridge, Schedule, Team};
 use crate::comm::details::{Details, Inherited, Topology};
 use crate::comm::{Comm, Remote, from_group};
 use crate::error::{Error, ErrorClass, Result};
@@ -22,7 +22,7 @@ use crate::ids::{ContextId, Peer};
 pub struct Creation {
     outcome: Arc<OwnedBuf>,
     what: What,
-    oversubscribed: bool,
+    accord: Accord,
     inherited: Inherited,
     topology: Option<Topology>,
     /// Why this process has no context to give.
@@ -205,8 +205,8 @@ impl Comm {
     }
 
     pub(super) fn creation(&self, outcome: Arc<OwnedBuf>, what: What) -> Creation {
-        let oversubscribed = self.everybody().is_oversubscribed();
-        Creation { outcome, what, oversubscribed, inherited: self.inherited(), topology: None, failed: None }
+        let accord = self.everybody().accord();
+        Creation { outcome, what, accord, inherited: self.inherited(), topology: None, failed: None }
     }
 
     /// The members of both groups.
@@ -247,11 +247,11 @@ impl Creation {
     /// When its rank 0 could allocate no context; when what the others sent makes no sense.
     pub fn finish(self) -> Result<Option<Arc<Comm>>> {
         let received = self.outcome.source().to_vec();
-        let mut oversubscribed = self.oversubscribed;
+        let mut accord = self.accord;
         let made = match self.what {
             What::Known(members) => members.map(|members| (context_in(&received, 0), members)),
             What::Founded { members, proof } => {
-                oversubscribed = from_group::founded(&received, proof)?;
+                accord = from_group::founded(&received, proof)?;
                 Some((context_in(&received, 0), members))
             }
             What::Split { old, color } => old.split(&received, color),
@@ -259,22 +259,22 @@ impl Creation {
         };
         let Some((context, members)) = made else { return Ok(None) };
         let details = Details::new("", self.inherited).with_topology(self.topology);
-        members.comm(context, oversubscribed, details).map(Some).map_err(|why| self.failed.unwrap_or(why))
+        members.comm(context, accord, details).map(Some).map_err(|why| self.failed.unwrap_or(why))
     }
 }
 
 impl Members {
     /// Their communicator.
-    pub(super) fn comm(self, words: [u64; 2], oversubscribed: bool, details: Details) -> Result<Arc<Comm>> {
+    pub(super) fn comm(self, words: [u64; 2], accord: Accord, details: Details) -> Result<Arc<Comm>> {
         let Self { group, rank, remote } = self;
         let Some(context) = ContextId::from_words(words).filter(|_| group.size() > 0) else {
             return Err(refused(words));
         };
         let remote = remote.map(|(other, is_first)| {
-            let bridge = Bridge::new(context, (&group, &other), rank, is_first, oversubscribed);
+            let bridge = Bridge::new(context, (&group, &other), rank, is_first, accord);
             Remote { group: other, bridge }
         });
-        let team = Team::new(context, group, rank, oversubscribed);
+        let team = Team::new(context, group, rank, accord);
         Ok(Arc::new(Comm::new(team, remote, details)))
     }
 

@@ -91,8 +91,8 @@ impl Comm {
                 None
             }
         };
-        let crowded = u64::from(self.is_oversubscribed()).to_le_bytes();
-        let outcome = filled(&[&bytes_of(context)[..], &mark.proof().to_le_bytes(), &crowded].concat());
+        let accord = u64::from(self.accord().bits()).to_le_bytes();
+        let outcome = filled(&[&bytes_of(context)[..], &mark.proof().to_le_bytes(), &accord].concat());
         let members = Members { group: group.clone(), rank, remote: None };
         let creation = self.creation(outcome.clone(), What::Founded { members, proof: mark.proof() });
         let (above, below) = coll::neighbors_in_group(&ranks, ranks[rank as usize]);

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::coll::Team;
+use crate::coll::{Accord, Team};
 use crate::comm::Comm;
 use crate::comm::create::{CONTEXT, number};
 use crate::comm::details::{Details, Inherited};
@@ -75,7 +75,11 @@ impl Comm {
             Error::other(ErrorClass::Other, text)
         })?;
         let name = "the founding of communicators from groups of several jobs";
-        Ok(Self::new(Team::new(context, group, rank, false), None, Details::new(name, Inherited::default())))
+        Ok(Self::new(
+            Team::new(context, group, rank, Accord::default()),
+            None,
+            Details::new(name, Inherited::default()),
+        ))
     }
 }
 
@@ -85,13 +89,13 @@ pub fn without_caller(argument: &'static str, group: &Group) -> Error {
     Error::invalid(ErrorClass::Group, argument, got, "a group with the calling process")
 }
 
-/// What the founder has sent: whether the members share CPUs.
+/// What the founder has sent: what the members go by.
 ///
 /// # Errors
 /// It has meant another creation.
-pub(super) fn founded(received: &[u8], own: u64) -> Result<bool> {
+pub(super) fn founded(received: &[u8], own: u64) -> Result<Accord> {
     check(number(received, CONTEXT), own)?;
-    Ok(number(received, CONTEXT + 8) != 0)
+    Ok(Accord::from_bits(number(received, CONTEXT + 8) as u8))
 }
 
 /// Whether the founder has meant the same creation.
@@ -131,9 +135,11 @@ mod tests {
     }
 
     #[test]
-    fn what_the_founder_says_of_cpus_counts() {
-        let said = |crowded: u64| [&[0; CONTEXT][..], &7_u64.to_le_bytes(), &crowded.to_le_bytes()].concat();
-        assert!(founded(&said(1), 7).expect("the same") && !founded(&said(0), 7).expect("the same"));
+    fn what_the_founder_goes_by_counts() {
+        let said = |accord: u64| [&[0; CONTEXT][..], &7_u64.to_le_bytes(), &accord.to_le_bytes()].concat();
+        for bits in 0..8 {
+            assert_eq!(founded(&said(bits), 7).expect("the same").bits(), bits as u8);
+        }
         assert!(founded(&said(1), 8).is_err());
     }
 

@@ -16,7 +16,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
-use crate::coll::{self, Schedule};
+use crate::coll::{self, Accord, Schedule};
 use crate::comm::Comm;
 use crate::comm::create::{Members, context_in, filled, number};
 use crate::comm::details::Details;
@@ -77,8 +77,8 @@ pub struct Groups<'a> {
     pub leader: i32,
     /// The context of the new communicator, as it is sent.
     pub context: [u64; 2],
-    /// Whether ranks share CPUs.
-    pub oversubscribed: bool,
+    /// What all members of both go by.
+    pub accord: Accord,
     /// Whether the own group is the first.
     pub is_first: bool,
     /// How many processes the other group has.
@@ -102,7 +102,7 @@ struct Way<'a> {
 struct Head {
     context: [u64; 2],
     size: u32,
-    oversubscribed: bool,
+    accord: Accord,
     /// In a verdict: our group is the first.
     first: bool,
     /// In a verdict: the groups are told of each other by names.
@@ -116,7 +116,7 @@ impl Head {
     const LEN: usize = 24;
 
     fn failed(class: ErrorClass) -> Self {
-        Self { context: [class as u64, 0], size: 0, oversubscribed: false, first: false, by_name: false }
+        Self { context: [class as u64, 0], size: 0, accord: Accord::default(), first: false, by_name: false }
     }
 
     /// Whether its group or its leader's way has members of several jobs: only then a context names its job.
@@ -128,7 +128,7 @@ impl Head {
         let mut bytes = [0; Self::LEN];
         bytes[..16].copy_from_slice(self.context.map(u64::to_le_bytes).as_flattened());
         bytes[16..20].copy_from_slice(&self.size.to_le_bytes());
-        bytes[20] = u8::from(self.oversubscribed);
+        bytes[20] = self.accord.bits();
         bytes[21] = u8::from(self.first);
         bytes[22] = u8::from(self.by_name);
         bytes
@@ -141,7 +141,7 @@ impl Head {
         let head = Self {
             context: context_in(bytes, 0),
             size: number(bytes, 16) as u32,
-            oversubscribed: flag(20),
+            accord: Accord::from_bits(bytes.get(20).copied().unwrap_or(0)),
             first: flag(21),
             by_name: flag(22),
         };
@@ -200,9 +200,9 @@ impl Comm {
         let spans_jobs = self.context().spans_jobs() || way.peer_comm.context().spans_jobs();
         let own = match allocate(spans_jobs) {
             Ok(context) => {
-                let oversubscribed = self.is_oversubscribed() || way.peer_comm.is_oversubscribed();
+                let accord = self.accord().with(way.peer_comm.accord());
                 let (context, size) = (context.words(), self.group().size());
-                Head { context, size, oversubscribed, first: false, by_name: false }
+                Head { context, size, accord, first: false, by_name: false }
             }
             Err(error) => Head::failed(error.class()),
         };
@@ -256,14 +256,13 @@ impl<'a> Introduction<'a> {
                     Ok(head) => head,
                     Err(why) => return Err(outcome.err().unwrap_or(why)),
                 };
-                let Head { context, size, oversubscribed, first: is_first, by_name } = head;
+                let Head { context, size, accord, first: is_first, by_name } = head;
                 // Whom one has told goes on, although another one could not be told.
                 let told = outcome;
                 if by_name {
                     let leader = leader as i32;
                     let way = if let Some(Known::Strangers(way)) = known { Some(way) } else { None };
-                    let strangers =
-                        Groups { local, leader, context, oversubscribed, is_first, size, told, way };
+                    let strangers = Groups { local, leader, context, accord, is_first, size, told, way };
                     return Ok(Next::Meet(strangers));
                 }
                 let (list, way) = match known {
@@ -274,9 +273,9 @@ impl<'a> Introduction<'a> {
             }
             Stage::Members { head, told, way, outcome: received } => {
                 let made = local.bridged(head, &received.source().to_vec(), processes);
-                let Head { context, size, oversubscribed, first: is_first, .. } = head;
+                let Head { context, size, accord, first: is_first, .. } = head;
                 let (leader, told) = (leader as i32, told.and(outcome));
-                let groups = Groups { local, leader, context, oversubscribed, is_first, size, told, way };
+                let groups = Groups { local, leader, context, accord, is_first, size, told, way };
                 return Ok(Next::Made(made, groups));
             }
         };
@@ -333,7 +332,7 @@ impl<'a> Stage<'a> {
         let head = Head {
             context: if first { own.context } else { theirs.context },
             size: theirs.size,
-            oversubscribed: own.oversubscribed || theirs.oversubscribed,
+            accord: own.accord.with(theirs.accord),
             first,
             by_name: matches!(known, Known::Strangers(_)),
         };
@@ -406,7 +405,7 @@ impl Comm {
             rank: self.rank() as u32,
             remote: Some((Arc::new(other), head.first)),
         };
-        members.comm(head.context, head.oversubscribed, Details::new("", self.inherited()))
+        members.comm(head.context, head.accord, Details::new("", self.inherited()))
     }
 }
 
@@ -424,7 +423,7 @@ mod tests {
     fn made(local: Comm, list: &[u8], size: u32) -> Result<Arc<Comm>> {
         let local: &'static Comm = Box::leak(Box::new(local));
         let context = ContextId::allocated(0, 0, ContextId::FIRST_COUNT).expect("a small count").words();
-        let head = Head { context, size, oversubscribed: false, first: true, by_name: false };
+        let head = Head { context, size, accord: Accord::default(), first: true, by_name: false };
         let stage = Stage::Members { head, told: Ok(()), way: None, outcome: filled(list) };
         match (Introduction { local, leader: 0, processes: PROCESSES, stage }).next(Ok(()))? {
             Next::Made(made, _) => made,
@@ -473,7 +472,7 @@ mod tests {
         let own = Head {
             context: ContextId::WORLD.words(),
             size: 2,
-            oversubscribed: false,
+            accord: Accord::default(),
             first: false,
             by_name: false,
         };

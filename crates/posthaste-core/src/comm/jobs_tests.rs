@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
-use crate::coll::Schedule;
+use crate::coll::{Accord, Schedule};
 use crate::comm::create::Members;
 use crate::comm::details::{Details, Inherited};
 use crate::comm::{Comm, Creation};
@@ -127,7 +127,10 @@ impl Meeting {
         for (rank, at) in members.clone().into_iter().enumerate() {
             let peers = members.iter().map(|other| self.meet(at, *other)).collect();
             let all = Members { group: Arc::new(Group::of(peers)), rank: rank as u32, remote: None };
-            comms.push(all.comm(words, false, Details::new("", Inherited::default())).expect("a context"));
+            comms.push(
+                all.comm(words, Accord::default(), Details::new("", Inherited::default()))
+                    .expect("a context"),
+            );
         }
         self.keep(members, comms);
     }

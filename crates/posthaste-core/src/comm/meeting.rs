@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::coll::Accord;
 use crate::comm::Comm;
 use crate::comm::create::Members;
 use crate::comm::details::Details;
@@ -20,7 +21,7 @@ impl Comm {
         &self,
         remote: Vec<Peer>,
         context: [u64; 2],
-        oversubscribed: bool,
+        accord: Accord,
         is_first: bool,
     ) -> Result<Arc<Self>> {
         let distinct: HashSet<&Peer> = remote.iter().collect();
@@ -32,6 +33,6 @@ impl Comm {
         let group = self.group().clone();
         let remote = Some((Arc::new(Group::of(remote)), is_first));
         let members = Members { group, rank: self.rank() as u32, remote };
-        members.comm(context, oversubscribed, Details::new("", self.inherited()))
+        members.comm(context, accord, Details::new("", self.inherited()))
     }
 }

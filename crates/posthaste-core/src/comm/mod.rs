@@ -26,7 +26,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::coll::{Bridge, Team};
+use crate::coll::{Accord, Bridge, Team};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::{Comparison, Group};
 use crate::ids::{ContextId, PROC_NULL, Peer, Wrong};
@@ -72,19 +72,19 @@ impl Deref for Comm {
 impl Comm {
     /// `MPI_COMM_WORLD`.
     pub fn world(rank: u32, size: u32) -> Self {
-        let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, size)), rank, false);
+        let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, size)), rank, Accord::default());
         Self::new(team, None, Details::new("MPI_COMM_WORLD", Inherited::default()))
     }
 
     /// `MPI_COMM_SELF`.
     pub fn own(me: Peer) -> Self {
-        let team = Team::new(ContextId::SELF, Arc::new(Group::range(me.0, 1)), 0, false);
+        let team = Team::new(ContextId::SELF, Arc::new(Group::range(me.0, 1)), 0, Accord::default());
         Self::new(team, None, Details::new("MPI_COMM_SELF", Inherited::default()))
     }
 
     /// All processes of the job, of which nobody has a handle: in it communicators are founded that are made of a group alone.
     pub fn founding(rank: u32, size: u32) -> Self {
-        let team = Team::new(ContextId::FOUNDING, Arc::new(Group::range(0, size)), rank, false);
+        let team = Team::new(ContextId::FOUNDING, Arc::new(Group::range(0, size)), rank, Accord::default());
         Self::new(team, None, Details::new("the founding of communicators from groups", Inherited::default()))
     }
 
@@ -93,7 +93,7 @@ impl Comm {
         let all = remote.as_ref().map_or(&team, |remote| remote.bridge.team());
         let (users, everybody) = ((target, team.rank()), (all.group(), all.rank()));
         let known = Known::new(team.context(), &details, users, everybody);
-        known.set_crowded(all.is_oversubscribed());
+        known.set_crowded(all.accord().shares_cpus);
         Self { team, remote, details, known }
     }
 
@@ -124,10 +124,10 @@ impl Comm {
         self.known.users().check_revoked()
     }
 
-    /// Says whether the members share CPUs; every member must say the same.
-    pub fn set_oversubscribed(&mut self, oversubscribed: bool) {
-        self.team.set_oversubscribed(oversubscribed);
-        self.known.set_crowded(oversubscribed);
+    /// Says what all members go by; every member must say the same.
+    pub fn set_accord(&mut self, accord: Accord) {
+        self.team.set_accord(accord);
+        self.known.set_crowded(accord.shares_cpus);
     }
 
     /// The other side of an intercommunicator.

@@ -32,6 +32,6 @@ impl Comm {
         let is_first = self.bridge().is_some_and(crate::coll::Bridge::is_first);
         let members = Members { group, rank, remote: other.map(|other| (other, is_first)) };
         let details = Details::new("", self.inherited());
-        members.comm(decision.proposal, self.everybody().is_oversubscribed(), details)
+        members.comm(decision.proposal, self.everybody().accord(), details)
     }
 }

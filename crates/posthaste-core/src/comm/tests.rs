@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
-use crate::coll::{self, Operand, Schedule};
+use crate::coll::{self, Accord, Operand, Schedule};
 use crate::comm::{Comm, Creation, MAX_NAME};
 use crate::config::Config;
 use crate::datatype::Datatype;
@@ -23,7 +23,7 @@ pub(crate) struct Room {
 impl Room {
     pub(crate) fn new(n: u32, seed: u64) -> Self {
         let mut worlds: Vec<Comm> = (0..n).map(|rank| Comm::world(rank, n)).collect();
-        worlds.iter_mut().for_each(|world| world.set_oversubscribed(seed.is_multiple_of(2)));
+        worlds.iter_mut().for_each(|world| world.set_accord(Accord::from_bits(seed as u8 & 7)));
         Self {
             bench: Bench::new(seed, n, ROUGH, &Config::default()),
             worlds: worlds.into_iter().map(Arc::new).collect(),
@@ -130,8 +130,8 @@ fn a_duplicate_is_congruent_and_separate() {
             assert_eq!(dup.compare(other), Comparison::Congruent);
             assert_eq!(dup.compare(dup), Comparison::Ident);
             assert_eq!(
-                (dup.rank(), dup.size(), dup.is_oversubscribed()),
-                (world.rank(), world.size(), n == 2)
+                (dup.rank(), dup.size(), dup.accord()),
+                (world.rank(), world.size(), Accord::from_bits(n as u8))
             );
         }
         let members: Vec<usize> = (0..n as usize).collect();

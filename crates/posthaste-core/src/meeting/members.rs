@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use crate::coll::Accord;
 use crate::error::{Error, ErrorClass, Result};
 use crate::jobs::{JobId, ProcessName};
 
@@ -30,8 +31,8 @@ pub struct Member {
 pub struct Party {
     /// The context that its root has allocated; that of the side that accepts is used.
     pub context: [u64; 2],
-    /// Whether its ranks share CPUs.
-    pub oversubscribed: bool,
+    /// What its members go by.
+    pub accord: Accord,
     /// Who is in it, in the order of ranks.
     pub members: Vec<Member>,
 }
@@ -87,7 +88,7 @@ impl Party {
     /// A card that is too long.
     pub fn bytes(&self) -> Result<Vec<u8>> {
         let mut bytes: Vec<u8> = self.context.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bytes.push(u8::from(self.oversubscribed));
+        bytes.push(self.accord.bits());
         for member in &self.members {
             bytes.extend(member.bytes()?);
         }
@@ -115,7 +116,7 @@ impl Party {
         if members.is_empty() || members.len() > MOST {
             return Err(malformed(format!("{} members", members.len())));
         }
-        Ok(Self { context, oversubscribed: head[16] != 0, members })
+        Ok(Self { context, accord: Accord::from_bits(head[16]), members })
     }
 
     /// Makes sure that nobody is in both groups; the own one comes from the communicator `argument`.
@@ -152,7 +153,7 @@ mod tests {
             name: ProcessName { job: JobId(9), rank },
             card: "tcp1/x".repeat(rank as usize),
         };
-        Party { context: [8, 9], oversubscribed: true, members: (0..members).map(member).collect() }
+        Party { context: [8, 9], accord: Accord::from_bits(5), members: (0..members).map(member).collect() }
     }
 
     #[test]

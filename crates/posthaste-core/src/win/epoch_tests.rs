@@ -407,7 +407,8 @@ impl Run {
     /// Whether a step is over whose requests are; what follows then.
     fn is_over(&mut self, at: usize, step: &Step) -> std::result::Result<bool, String> {
         let window = self.windows[at].clone();
-        let quiet = |targets: &[usize]| targets.iter().all(|target| window.traffic().is_quiet(*target));
+        let quiet =
+            |targets: &[usize]| targets.iter().all(|target| window.traffic().is_quiet(*target, Age::LAST));
         let all: Vec<usize> = (0..MEMBERS).collect();
         match step {
             Step::Barrier => self.members[at].unfenced = !self.members[at].missed.is_empty(),

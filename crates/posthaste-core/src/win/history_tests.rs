@@ -187,7 +187,7 @@ fn over(mut bench: Bench, reach: Reach, mutant: Mutant, cut: Cut) -> (Vec<Vec<Ev
 
 impl Story {
     fn go_on(&mut self, at: usize, tick: u64) {
-        let is_quiet = self.windows[at].traffic().is_quiet(0) || self.mutant == Mutant::Hurries;
+        let is_quiet = self.windows[at].traffic().is_quiet(0, Age::LAST) || self.mutant == Mutant::Hurries;
         match std::mem::replace(&mut self.doing[at], Doing::Nothing) {
             Doing::Nothing if self.events[at].len() < EACH => {
                 let what = What::random(&|n| self.bench.network.random(n), self.numbers.are_integers());

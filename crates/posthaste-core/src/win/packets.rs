@@ -8,7 +8,7 @@
 //! `request/complete.rs`, when all its parts have. The first error of an operation without a request stays with its target
 //! until the synchronisation that completes it tells it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use super::place::{At, Place};
@@ -30,7 +30,24 @@ const LONG_RUN: u64 = 1024;
 /// What goes on between one member of a window and those targets with which anything does. It changes under the lock of the
 /// window's VCI.
 #[derive(Debug, Default)]
-pub struct Traffic(Mutex<BTreeMap<usize, Course>>);
+pub struct Traffic(Mutex<Courses>);
+
+#[derive(Debug, Default)]
+struct Courses {
+    of: BTreeMap<usize, Course>,
+    age: Age,
+}
+
+/// What begins between two synchronisations has one age, so that each waits for what began before it, and not for what other threads
+/// begin meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Age(u64);
+
+#[cfg(test)]
+impl Age {
+    /// That of whatever begins.
+    pub const LAST: Age = Age(u64::MAX);
+}
 
 /// Some targets of a window.
 #[derive(Clone, Copy, Debug)]
@@ -43,10 +60,8 @@ pub enum Targets<'a> {
 
 #[derive(Clone, Debug, Default)]
 struct Course {
-    /// Operations whose buffers are not the program's again.
-    open: usize,
-    /// Flushes and locks that are not answered.
-    asked: usize,
+    /// Operations whose buffers are not the program's again, flushes and locks that are not answered: how many of each age.
+    open: VecDeque<(Age, usize)>,
     /// The target may not have done everything.
     dirty: bool,
     error: Option<Error>,
@@ -54,14 +69,45 @@ struct Course {
 
 impl Course {
     fn is_busy(&self) -> bool {
-        self.dirty || self.open > 0 || self.asked > 0
+        self.dirty || !self.open.is_empty()
+    }
+
+    fn begun(&mut self, age: Age) {
+        match self.open.back_mut() {
+            Some((last, count)) if *last == age => *count += 1,
+            _ => self.open.push_back((age, 1)),
+        }
+    }
+
+    fn ended(&mut self, age: Age) {
+        let Some(at) = self.open.iter().position(|(of, _)| *of == age) else { return };
+        self.open[at].1 -= 1;
+        if self.open[at].1 == 0 {
+            self.open.remove(at);
+        }
     }
 }
 
 impl Traffic {
-    /// Whether the buffers of all operations towards a target are the program's again, and all questions are answered.
-    pub fn is_quiet(&self, target: usize) -> bool {
-        lock(&self.0).get(&target).is_none_or(|course| course.open == 0 && course.asked == 0)
+    /// The age of what has begun so far; what begins from now on is younger.
+    pub fn so_far(&self) -> Age {
+        let mut courses = lock(&self.0);
+        let age = courses.age;
+        courses.age.0 += 1;
+        age
+    }
+
+    /// The age of what begins now.
+    fn now(&self) -> Age {
+        lock(&self.0).age
+    }
+
+    /// Whether the buffers of all operations towards a target that are of this age or older are the program's again, and all such
+    /// questions are answered.
+    pub fn is_quiet(&self, target: usize, age: Age) -> bool {
+        let courses = lock(&self.0);
+        let oldest = courses.of.get(&target).and_then(|course| course.open.front());
+        oldest.is_none_or(|(oldest, _)| *oldest > age)
     }
 
     /// What went wrong with an operation of which nobody has been told.
@@ -70,7 +116,7 @@ impl Traffic {
     /// That.
     pub fn outcome(&self, target: usize) -> Result<()> {
         let mut error = None;
-        if lock(&self.0).contains_key(&target) {
+        if lock(&self.0).of.contains_key(&target) {
             self.change(target, |course| error = course.error.take());
         }
         error.map_or(Ok(()), Err)
@@ -79,7 +125,7 @@ impl Traffic {
     /// The targets that may not have done everything.
     pub fn dirty(&self, targets: &[usize]) -> Vec<usize> {
         let courses = lock(&self.0);
-        let is_dirty = |target: &usize| courses.get(target).is_some_and(|course| course.dirty);
+        let is_dirty = |target: &usize| courses.of.get(target).is_some_and(|course| course.dirty);
         targets.iter().copied().filter(is_dirty).collect()
     }
 
@@ -88,17 +134,17 @@ impl Traffic {
     pub fn busy(&self, targets: Targets<'_>) -> Vec<usize> {
         let courses = lock(&self.0);
         match targets {
-            Targets::All => courses.keys().copied().collect(),
-            Targets::These(these) => these.iter().copied().filter(|at| courses.contains_key(at)).collect(),
+            Targets::All => courses.of.keys().copied().collect(),
+            Targets::These(these) => these.iter().copied().filter(|at| courses.of.contains_key(at)).collect(),
         }
     }
 
     fn change(&self, target: usize, change: impl FnOnce(&mut Course)) {
-        let mut courses = lock(&self.0);
-        let course = courses.entry(target).or_default();
+        let Courses { of, .. } = &mut *lock(&self.0);
+        let course = of.entry(target).or_default();
         change(course);
         if !course.is_busy() && course.error.is_none() {
-            courses.remove(&target);
+            of.remove(&target);
         }
     }
 }
@@ -117,6 +163,7 @@ pub struct Operations {
 struct Open {
     traffic: Arc<Traffic>,
     target: usize,
+    age: Age,
     ends: Ends,
 }
 
@@ -293,7 +340,7 @@ impl Operations {
         let (peer, key, offset) = (window.peer(place.target), part.key, place.offset.wrapping_add(by) as u64);
         let target = Target { peer, key, memory: part.memory, offset, scattered };
         let ends = request.map_or(Ends::Operation, Ends::Part);
-        let token = self.begin(window, place.target, ends);
+        let (token, age) = self.begin(window, place.target, ends);
         let started = engine.with_onesided(|onesided, _| start(onesided, methods, target, token));
         if let Err(why) = started {
             self.open.remove(&token.0);
@@ -304,7 +351,7 @@ impl Operations {
         }
         window.traffic().change(place.target, |course| {
             course.dirty = true;
-            course.open += 1;
+            course.begun(age);
         });
         Ok(())
     }
@@ -360,12 +407,12 @@ impl Operations {
         target: usize,
         ask: impl FnOnce(&mut OneSided, Token) -> Result<()>,
     ) -> Result<()> {
-        let token = self.begin(window, target, Ends::Question);
+        let (token, age) = self.begin(window, target, Ends::Question);
         if let Err(why) = engine.with_onesided(|onesided, _| ask(onesided, token)) {
             self.open.remove(&token.0);
             return Err(why);
         }
-        window.traffic().change(target, |course| course.asked += 1);
+        window.traffic().change(target, |course| course.begun(age));
         Ok(())
     }
 
@@ -373,16 +420,18 @@ impl Operations {
     pub fn ask_no_more(&mut self, window: &Window) {
         let traffic = window.traffic();
         let given_up = |open: &Open| open.ends == Ends::Question && Arc::ptr_eq(&open.traffic, traffic);
-        for (_, Open { target, .. }) in self.open.extract_if(|_, open| given_up(open)) {
-            traffic.change(target, |course| course.asked = course.asked.saturating_sub(1));
+        for (_, Open { target, age, .. }) in self.open.extract_if(|_, open| given_up(open)) {
+            traffic.change(target, |course| course.ended(age));
         }
     }
 
-    fn begin(&mut self, window: &Window, target: usize, ends: Ends) -> Token {
+    fn begin(&mut self, window: &Window, target: usize, ends: Ends) -> (Token, Age) {
         self.last += 1;
         let token = Token::OF_WINDOW | self.last;
-        self.open.insert(token, Open { traffic: window.traffic().clone(), target, ends });
-        Token(token)
+        let traffic = window.traffic().clone();
+        let age = traffic.now();
+        self.open.insert(token, Open { traffic, target, age, ends });
+        (Token(token), age)
     }
 
     /// Takes the ends of operations. Whether there were any.
@@ -393,18 +442,17 @@ impl Operations {
             engine.with_onesided(|onesided, _| onesided.next_done_of_window())
         {
             busy = true;
-            let Some(Open { traffic, target, ends }) = self.open.remove(&token.0) else { continue };
+            let Some(Open { traffic, target, age, ends }) = self.open.remove(&token.0) else { continue };
             match ends {
                 Ends::Part(request) => {
                     let Engine { requests, finished, .. } = &mut *engine;
                     let status = Status { error: outcome.err(), ..Status::EMPTY };
                     complete::part_ended(requests, finished, request, status, false);
                     // Local completion of all, of those with requests too (MPI-5.0 §12.5.4).
-                    traffic.change(target, |course| course.open = course.open.saturating_sub(1));
+                    traffic.change(target, |course| course.ended(age));
                 }
                 Ends::Operation | Ends::Question => traffic.change(target, |course| {
-                    let count = if ends == Ends::Operation { &mut course.open } else { &mut course.asked };
-                    *count = count.saturating_sub(1);
+                    course.ended(age);
                     course.error = course.error.take().or(outcome.err());
                 }),
             }

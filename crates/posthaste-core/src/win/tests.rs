@@ -272,7 +272,7 @@ impl Story {
     fn go_on(&mut self, at: usize) -> Wrong {
         let window = self.windows[at].clone();
         match self.doing[at] {
-            Doing::Locking(target, exclusive) if window.traffic().is_quiet(target) => {
+            Doing::Locking(target, exclusive) if window.traffic().is_quiet(target, Age::LAST) => {
                 if let Err(why) = window.traffic().outcome(target) {
                     return self.bears(at, target, &why);
                 }
@@ -297,7 +297,7 @@ impl Story {
                 };
             }
             Doing::Flushing(target, exclusive, left)
-                if window.traffic().is_quiet(target) || self.mutant == Mutant::Hurries =>
+                if window.traffic().is_quiet(target, Age::LAST) || self.mutant == Mutant::Hurries =>
             {
                 if let Err(why) = window.traffic().outcome(target) {
                     return self.bears(at, target, &why);
@@ -578,14 +578,14 @@ fn a_target_that_is_being_asked_is_never_taken_for_quiet() {
         for _ in 0..3000 {
             story.start(0, (1, 0, &int), (Some(numbers.filled(&[7])), None), None).unwrap();
             // Only the flush is left.
-            while !window.traffic().is_quiet(1) {
+            while !window.traffic().is_quiet(1, Age::LAST) {
                 story.bench.step();
             }
             round.fetch_add(1, Ordering::SeqCst);
             let Vci { engine, methods, operations, .. } = &mut story.bench.vcis[0];
             operations.flush(engine, methods, &window, 1).unwrap();
             round.fetch_add(1, Ordering::SeqCst);
-            while !window.traffic().is_quiet(1) {
+            while !window.traffic().is_quiet(1, Age::LAST) {
                 story.bench.step();
             }
             window.traffic().outcome(1).unwrap();
@@ -595,4 +595,34 @@ fn a_target_that_is_being_asked_is_never_taken_for_quiet() {
     });
     window.epochs().unlock(1);
     assert_eq!(seen_quiet.into_inner(), 0, "times that a flush under way was not seen");
+}
+
+/// A flush is over although other threads start one operation after the other towards the same target.
+#[test]
+fn a_flush_does_not_wait_for_what_begins_after_it() {
+    let numbers = Numbers::of(Named::Unsigned);
+    let mut story = Story::of(numbers, in_some_weather(4), Reach::Packets, Mutant::Honest);
+    let window = story.windows[0].clone();
+    window.epochs().lock(1, LockKind::Shared, false);
+    let int = numbers.datatype();
+    let mut flushed = 0;
+    let mut so_far = None;
+    for _ in 0..3000 {
+        story.start(0, (1, 0, &int), (Some(numbers.filled(&[7])), None), None).unwrap();
+        let age = *so_far.get_or_insert_with(|| {
+            let Vci { engine, methods, operations, .. } = &mut story.bench.vcis[0];
+            operations.flush(engine, methods, &window, 1).unwrap();
+            window.traffic().so_far()
+        });
+        story.bench.step();
+        if window.traffic().is_quiet(1, age) {
+            (flushed, so_far) = (flushed + u32::from(!window.traffic().is_quiet(1, Age::LAST)), None);
+        }
+    }
+    assert!(flushed > 10, "{flushed} flushes were over while something else was under way");
+    while !window.traffic().is_quiet(1, Age::LAST) {
+        story.bench.step();
+    }
+    window.traffic().outcome(1).unwrap();
+    window.epochs().unlock(1);
 }

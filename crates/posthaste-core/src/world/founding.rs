@@ -127,7 +127,7 @@ impl World {
         let rank = group.rank_of(Peer(self.rank())).ok_or_else(nobody)?;
         let mut place =
             Comm::founding_among(Arc::clone(group), rank, *names.first().ok_or_else(nobody)?, mark)?;
-        place.set_oversubscribed(self.founding().is_oversubscribed());
+        place.set_accord(self.founding().accord());
         place.make_known(&mut self.vci_of(&place).engine);
         Ok(place)
     }

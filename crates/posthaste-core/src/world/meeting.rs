@@ -251,7 +251,7 @@ impl World {
             let talked = members.and_then(|members| {
                 let (way, limit) = way()?;
                 let context = self.allocate_between_jobs()?.words();
-                let party = Party { context, oversubscribed: comm.is_oversubscribed(), members };
+                let party = Party { context, accord: comm.accord(), members };
                 self.talk(call, comm, way, limit, &party).map(|(link, mut others)| {
                     if others.is_first {
                         others.party.context = context;
@@ -291,7 +291,7 @@ impl World {
         let outcome = outcome.and(all_have.and_then(|missing| missing.map_or(Ok(()), Err)));
         let (head, _) = told?;
         let make = |peers| {
-            let made = comm.met(peers, head.context, head.oversubscribed, head.is_first)?;
+            let made = comm.met(peers, head.context, head.accord, head.is_first)?;
             self.joins(&made);
             Ok(made)
         };
@@ -488,9 +488,9 @@ impl World {
                 (Head::failed(&why, text.len()).bytes(), text)
             }
             Some(Ok((Others { is_first, pass, party }, body))) => {
-                let oversubscribed = comm.is_oversubscribed() || party.oversubscribed;
+                let accord = comm.accord().with(party.accord);
                 let (is_first, len, pass) = (*is_first, body.len() as u64, *pass);
-                let head = Head { failed: None, is_first, oversubscribed, len, context: party.context, pass };
+                let head = Head { failed: None, is_first, accord, len, context: party.context, pass };
                 (head.bytes(), body)
             }
         };

@@ -112,7 +112,6 @@ pub(super) fn join(config: &Config, membership: &mut Option<Membership>) -> Resu
     }
     member.openings += 1;
     coll::check_types(config.check_types);
-    coll::keep_bits(config.reproducible);
     let start = open(member, config);
     if member.openings == 1 {
         // Spent: a program that this rank starts is on its own (MPI-5.0 §11.2 leaves that open; users expect it).

@@ -33,7 +33,7 @@ use crate::progress::Vci;
 use crate::pt2pt::Engine;
 use crate::request::Table;
 use crate::wait::{Awaited, OfWindow};
-use crate::win::{At, Operands, Operations, Origin, Place, Targets, Update, Window, Words};
+use crate::win::{Age, At, Operands, Operations, Origin, Place, Targets, Update, Window, Words};
 
 pub use create::NewWindow;
 pub(super) use mappings::Mappings;
@@ -258,7 +258,7 @@ impl World {
     fn check_revoked(&self, call: &'static str, window: &Arc<Window>) -> Result<()> {
         let revoked = window.check_revoked();
         if revoked.is_err() {
-            self.until_quiet(call, window, &window.traffic().busy(Targets::All));
+            self.until_quiet(call, window, &window.traffic().busy(Targets::All), window.traffic().so_far());
         }
         revoked
     }
@@ -275,7 +275,7 @@ impl World {
         if window.mapped().is_some() {
             return window.check_revoked();
         }
-        // What another thread flushes at the same time is waited for as well.
+        // What another thread flushes at the same time is waited for as well, and nothing that it begins from here on.
         let targets = window.traffic().busy(targets);
         let mut outcome = Ok(());
         if extent == Extent::Target {
@@ -285,18 +285,19 @@ impl World {
                 outcome = outcome.and(operations.flush(engine, methods, window, target));
             }
         }
-        self.until_quiet(call, window, &targets);
+        let so_far = window.traffic().so_far();
+        self.until_quiet(call, window, &targets, so_far);
         let outcome =
             targets.iter().fold(outcome, |outcome, target| outcome.and(window.traffic().outcome(*target)));
         window.check_revoked().and(outcome)
     }
 
-    /// Waits until everything that was asked of these targets has been answered. Once the window is revoked, until its operations
-    /// are done with their buffers.
-    fn until_quiet(&self, call: &'static str, window: &Arc<Window>, targets: &[usize]) {
+    /// Waits until everything of this age or older that was asked of these targets has been answered. Once the window is revoked,
+    /// until its operations are done with their buffers.
+    fn until_quiet(&self, call: &'static str, window: &Arc<Window>, targets: &[usize], age: Age) {
         let context = window.comm().context();
         let need = |target: &usize| (Some(window.peer(*target)), Part::ForOwner, *target as i32);
-        let open = || targets.iter().filter(|target| !window.traffic().is_quiet(**target));
+        let open = || targets.iter().filter(|target| !window.traffic().is_quiet(**target, age));
         let awaited = |_: &Vci| {
             Awaited::Window(OfWindow { context, needs: open().map(need).collect(), is_there: None })
         };

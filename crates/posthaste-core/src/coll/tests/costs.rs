@@ -99,7 +99,7 @@ fn time(plans: impl Iterator<Item = Vec<Event>>) -> f64 {
 
 /// One operation of a member of a team of so many, on one word.
 fn plan(n: u32, rank: u32, which: usize, crowded: bool, memory: &Memory) -> Vec<Event> {
-    let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, n)), rank, crowded);
+    let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, n)), rank, Accord::of_cpus(crowded));
     let (word, sum) = (Datatype::of::<u64>(), Op::from(Predefined::Sum));
     let schedule = match which {
         0 => Ok(coll::barrier(&team)),

@@ -266,7 +266,8 @@ fn a_team_of_some_processes() {
     let word = Datatype::of::<u64>();
     let mut room = Room::new(6, false, 11, ROUGH);
     let group = Arc::new(Group::of([5, 0, 3].map(Peer).to_vec()));
-    let teams: Vec<Team> = (0..3).map(|rank| Team::new(ContextId(8), group.clone(), rank, false)).collect();
+    let teams: Vec<Team> =
+        (0..3).map(|rank| Team::new(ContextId(8), group.clone(), rank, Accord::of_cpus(false))).collect();
     let recvs: Vec<Words> = (0..3).map(|_| Words::zeros(3)).collect();
     let sends: Vec<Words> = (0..3).map(|rank| Words::new(&[rank + 100])).collect();
     let ids: Vec<_> = (0..3)

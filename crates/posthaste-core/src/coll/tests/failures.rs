@@ -147,7 +147,8 @@ fn a_loss_ends_what_runs_in_a_freed_communicator() {
     room.bench.finish(0, hello);
     // Ranks are not numbers of peers here: rank 0 is peer 2.
     let group = Arc::new(Group::of([2, 1, 0].map(Peer).to_vec()));
-    let [_, near, own] = [0, 1, 2].map(|rank| Team::new(context, group.clone(), rank, false));
+    let [_, near, own] =
+        [0, 1, 2].map(|rank| Team::new(context, group.clone(), rank, Accord::of_cpus(false)));
     let segment = |buf: &OwnedBuf| Segment::new(buf.user_buf(), buf.len() as u64 / 8, &word);
     let mut draft = Draft::new(&own, Function::Other, 3);
     draft.send(1, segment(&long));

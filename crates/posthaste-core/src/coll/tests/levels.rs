@@ -40,7 +40,7 @@ fn teams_on(places: &[u32], oversubscribed: bool) -> Vec<Team> {
     let n = places.len() as u32;
     let group = Arc::new(Group::range(0, n));
     let team = |rank| {
-        let team = Team::new(ContextId::WORLD, group.clone(), rank, oversubscribed);
+        let team = Team::new(ContextId::WORLD, group.clone(), rank, Accord::of_cpus(oversubscribed));
         if let Some(nodes) = Nodes::of(rank, places.iter().copied()) {
             team.is_on(nodes);
         }
@@ -232,6 +232,132 @@ fn what_all_give_all_is_gathered_for_each_node() {
     });
 }
 
+/// A block of each for one and of one for each, of one length and of several; blocks of the combination of all.
+#[test]
+fn short_blocks_are_gathered_for_each_node() {
+    let (word, pair, compose) = (Datatype::of::<u64>(), pair(), compose());
+    let sum = Op::from(Predefined::Sum);
+    everywhere(&SIZES, |places, teams, label| {
+        let (n, (nodes, two_levels)) = (teams.len() as u32, nodes(places));
+        let is_short = |block: u64| {
+            let largest = places.iter().map(|at| places.iter().filter(|other| *other == at).count()).max();
+            choose::alltoall_goes_through_leaders(largest.unwrap_or(0) as u32, block)
+        };
+        let few = |messages: usize, most: usize, block: u64, what: &str| {
+            let is_gathered = two_levels && places.is_sorted() && is_short(block);
+            assert!(!is_gathered || messages <= most, "{what}, blocks of {block} bytes, {label}: {messages}");
+        };
+        for (root, count) in [(0, 1u64), (n / 2, 3), (n - 1, 700)] {
+            let all: Vec<u64> = (0..u64::from(n) * count).map(|at| at * 5 + 1).collect();
+            let block = |rank: u32| all[(u64::from(rank) * count) as usize..][..count as usize].to_vec();
+            for in_place in [false, true] {
+                let own: Vec<Memory> = (0..n).map(|rank| Memory::new(&block(rank))).collect();
+                let mut start = vec![0; all.len()];
+                if in_place {
+                    start[(u64::from(root) * count) as usize..][..count as usize]
+                        .copy_from_slice(&block(root));
+                }
+                let got = Memory::new(&start);
+                let stays = |rank: u32| in_place && rank == root;
+                let own_of = |rank: u32| Operand::new(own[rank as usize].buf(), count, &word);
+                let whole = |rank: u32| (rank == root).then(|| Operand::new(got.buf(), count, &word));
+                let messages = between(places, teams, |team, rank| {
+                    let own = (!stays(rank)).then(|| own_of(rank));
+                    coll::gather(team, own, whole(rank), root as i32)
+                });
+                assert!(got.get(all.len()) == all, "gather of {count} at {root}, {label}");
+                few(messages, nodes - 1, 8 * count, "gather");
+                let back: Vec<Memory> = (0..n).map(|_| Memory::new(&vec![0; count as usize])).collect();
+                let messages = between(places, teams, |team, rank| {
+                    let own = Operand::new(back[rank as usize].buf(), count, &word);
+                    coll::scatter(team, whole(rank), (!stays(rank)).then_some(own), root as i32)
+                });
+                for (rank, back) in (0..n).zip(&back).filter(|(rank, _)| !stays(*rank)) {
+                    assert!(back.get(count as usize) == block(rank), "scatter of {count} to {rank}, {label}");
+                }
+                few(messages, nodes - 1, 8 * count, "scatter");
+            }
+        }
+        for lengths in [[2, 2, 2], [0, 5, 3]] {
+            let counts: Vec<u64> = (0..n).map(|rank| lengths[rank as usize % 3]).collect();
+            let firsts: Vec<u64> = counts
+                .iter()
+                .scan(0, |first, count| Some(std::mem::replace(first, *first + count)))
+                .collect();
+            let all: u64 = counts.iter().sum();
+            // Blocks in the other order, with gaps.
+            let behind = |rank: usize| firsts[rank] + counts[rank] + rank as u64;
+            let places_of: Vec<i64> =
+                (0..n as usize).map(|rank| (2 * all + u64::from(n) - behind(rank)) as i64).collect();
+            let block = |rank: u32| -> Vec<u64> {
+                (0..counts[rank as usize]).map(|at| u64::from(rank) * 100 + at + 1).collect()
+            };
+            let mut expected = vec![0; 2 * all as usize + n as usize];
+            for rank in 0..n {
+                let block = block(rank);
+                expected[places_of[rank as usize] as usize..][..block.len()].copy_from_slice(&block);
+            }
+            for in_place in [false, true] {
+                let own: Vec<Memory> = (0..n).map(|rank| Memory::new(&block(rank))).collect();
+                let mut got = Vec::new();
+                for rank in 0..n {
+                    let mut start = vec![0; expected.len()];
+                    if in_place {
+                        start[places_of[rank as usize] as usize..][..counts[rank as usize] as usize]
+                            .copy_from_slice(&block(rank));
+                    }
+                    got.push(Memory::new(&start));
+                }
+                let messages = between(places, teams, |team, rank| {
+                    let at = rank as usize;
+                    let own = Operand::new(own[at].buf(), counts[at], &word);
+                    let recv = Blocks {
+                        buf: got[at].buf(),
+                        counts: &counts,
+                        displacements: &places_of,
+                        datatype: &word,
+                    };
+                    coll::allgatherv(team, (!in_place).then_some(own), recv)
+                });
+                let is_right = got.iter().all(|got| got.get(expected.len()) == expected);
+                assert!(is_right, "allgatherv of {lengths:?}, in place {in_place}, {label}");
+                few(messages, nodes * (nodes - 1), 8, "allgatherv");
+                for commutes in [false, true] {
+                    let (datatype, op, size) = if commutes { (&word, &sum, 1) } else { (&pair, &compose, 2) };
+                    let bufs =
+                        || -> Vec<Memory> { (0..n).map(|rank| Memory::new(&maps(rank, all))).collect() };
+                    let (sends, recvs) = (bufs(), bufs());
+                    let messages = between(places, teams, |team, rank| {
+                        let send = (!in_place).then(|| sends[rank as usize].buf());
+                        let recv = recvs[rank as usize].buf();
+                        if lengths[0] == lengths[1] {
+                            let reduced = Reduced::new(send, recv, lengths[0], datatype);
+                            return coll::reduce_scatter_block(team, reduced, op);
+                        }
+                        coll::reduce_scatter(team, Reduced::new(send, recv, &counts[..], datatype), op)
+                    });
+                    for rank in 0..n as usize {
+                        let (first, len) = (firsts[rank], counts[rank]);
+                        let expected: Vec<u64> = match commutes {
+                            false => folded(0..n, first..first + len),
+                            true => (first..first + len)
+                                .map(|at| {
+                                    let of = |rank| maps(rank, all)[at as usize];
+                                    (0..n).map(of).fold(0, u64::wrapping_add)
+                                })
+                                .collect(),
+                        };
+                        let got = recvs[rank].get((len * size) as usize);
+                        let label = format!("{lengths:?}, commutes {commutes}, in place {in_place}, {label}");
+                        assert!(got == expected, "reduce-scatter at {rank} of {label}");
+                    }
+                    few(messages, nodes * (nodes - 1), 8 * size * 5, "reduce-scatter");
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn operations_in_two_levels_over_the_simulated_network() {
     let (pair, compose) = (pair(), compose());
@@ -273,6 +399,30 @@ fn operations_in_two_levels_over_the_simulated_network() {
             for (rank, back) in (0..n).zip(&back) {
                 let expected: Vec<u64> = (0..n).flat_map(|_| maps(rank, count)).collect();
                 assert!(back.get() == expected, "alltoall of {count} at {rank}, seed {seed}");
+            }
+            let back: Vec<Words> = (0..n).map(|_| Words::zeros(all.len() / n as usize)).collect();
+            let whole = Words::zeros(all.len());
+            let at_root = |rank: u32| (rank == root).then(|| Operand::new(whole.buf(), count, &pair));
+            room.succeed(|team, rank| {
+                let own = Operand::new(own[rank as usize].buf(), count, &pair);
+                coll::gather(team, Some(own), at_root(rank), root as i32)
+            });
+            assert!(whole.get() == all, "gather of {count}, seed {seed}");
+            room.succeed(|team, rank| {
+                let own = Operand::new(back[rank as usize].buf(), count, &pair);
+                coll::scatter(team, at_root(rank), Some(own), root as i32)
+            });
+            for (rank, back) in (0..n).zip(&back) {
+                assert!(back.get() == maps(rank, count), "scatter of {count} to {rank}, seed {seed}");
+            }
+            let long: Vec<Words> = (0..n).map(|rank| Words::new(&maps(rank, count * u64::from(n)))).collect();
+            room.succeed(|team, rank| {
+                let (own, got) = (long[rank as usize].buf(), back[rank as usize].buf());
+                coll::reduce_scatter_block(team, Reduced::new(Some(own), got, count, &pair), &compose)
+            });
+            for (rank, back) in (0..u64::from(n)).zip(&back) {
+                let expected = folded(0..n, rank * count..(rank + 1) * count);
+                assert!(back.get() == expected, "reduce-scatter of {count} at {rank}, seed {seed}");
             }
             room.succeed(|team, _| Ok(coll::barrier(team)));
         }

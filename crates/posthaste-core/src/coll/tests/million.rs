@@ -8,7 +8,7 @@ const N: u32 = 1_000_000;
 
 /// One operation of a member of the team, on one word.
 fn plan(rank: u32, which: usize, crowded: bool, memory: &Memory) -> Box<Plan> {
-    let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, N)), rank, crowded);
+    let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, N)), rank, Accord::of_cpus(crowded));
     let (word, sum) = (Datatype::of::<u64>(), Op::from(Predefined::Sum));
     let schedule = match which {
         0 => Ok(coll::barrier(&team)),

@@ -266,6 +266,53 @@ fn neighbours_of_every_size() {
     });
 }
 
+/// On a torus of two in each dimension, and on a graph with an edge twice: short blocks for one process are one message, long ones are
+/// not.
+#[test]
+fn short_blocks_of_several_edges_to_one_neighbour_are_one_message() {
+    let word = Datatype::of::<u64>();
+    let team = teams(ContextId::WORLD, 4, Cpus::Own);
+    let twice = |rank: u32| {
+        let (next, last) = ((rank as i32 + 1) % 4, (rank as i32 + 3) % 4);
+        ([last, last, PROC_NULL, last], [next, PROC_NULL, next, next])
+    };
+    for (count, together) in [(1u64, true), (8, true), (2000, false)] {
+        for on_grid in [true, false] {
+            let block = |rank: u32, edge: u32| vec![u64::from(rank * 10 + edge) + 1; count as usize];
+            let whole = |rank: u32| -> Vec<u64> { (0..4).flat_map(|edge| block(rank, edge)).collect() };
+            let sends: Vec<Memory> = (0..4).map(|rank| Memory::new(&whole(rank))).collect();
+            let recvs = zeros((0..4).map(|_| 4 * count as usize));
+            let cost = run(&team, |team, rank| {
+                let (sources, destinations) = twice(rank);
+                let [x, y] = [rank ^ 1, rank ^ 2].map(|rank| rank as i32);
+                let neighbors = match on_grid {
+                    true => Neighbors::of_grid(vec![x, x, y, y]),
+                    false => Neighbors::of_graph(&sources, &destinations),
+                };
+                let [send, recv] =
+                    [&sends, &recvs].map(|all| Operand::new(all[rank as usize].buf(), count, &word));
+                coll::neighbor_alltoall(team, &neighbors, send, recv)
+            });
+            let messages = if on_grid { [4, 2] } else { [3, 1] };
+            assert_eq!(cost.sends, messages[usize::from(together)], "{count} words, on a grid {on_grid}");
+            for (rank, recv) in (0..4u32).zip(&recvs) {
+                let expected: Vec<u64> = match on_grid {
+                    // What leaves below comes from above.
+                    true => [(1, 1), (1, 0), (2, 3), (2, 2)]
+                        .into_iter()
+                        .flat_map(|(bit, edge)| block(rank ^ bit, edge))
+                        .collect(),
+                    false => {
+                        let from = |edge| block((rank + 3) % 4, edge);
+                        [from(0), from(2), vec![0; count as usize], from(3)].concat()
+                    }
+                };
+                assert!(recv.get(expected.len()) == expected, "{count} words at {rank}, on a grid {on_grid}");
+            }
+        }
+    }
+}
+
 /// Groups of every two sizes together, and what each of them gets from the other.
 #[test]
 fn both_groups_of_every_size() {
@@ -288,7 +335,7 @@ fn both_groups(groups: [u32; 2], crowded: bool, (word, pair, compose): (&Datatyp
     let bridges: Vec<Bridge> = (0..n)
         .map(|at| {
             let (own, other) = (&halves[which(at)], &halves[1 - which(at)]);
-            Bridge::new(ContextId::WORLD, (own, other), rank(at), which(at) == 0, crowded)
+            Bridge::new(ContextId::WORLD, (own, other), rank(at), which(at) == 0, Accord::of_cpus(crowded))
         })
         .collect();
     let each = |make: &dyn Fn(&Bridge, u32) -> Result<Schedule>| {

@@ -111,7 +111,7 @@ impl World {
         }
         if Way::Shm.is_built() && config.methods.admit(Way::Shm) && !vci.methods.has_near() {
             let doorbell = self.runtime.doorbell.clone();
-            vci.methods.add(Near::new(me, doorbell, &config, self.founding.is_oversubscribed()));
+            vci.methods.add(Near::new(me, doorbell, &config, self.founding.accord().shares_cpus));
             let host = Tcp::host_of(config.node.as_deref());
             let copying = copying::between_jobs(&self.common.node, &machine::affinity());
             vci.methods.tcp().into_iter().for_each(|tcp| tcp.shares_memory_on(host, copying));

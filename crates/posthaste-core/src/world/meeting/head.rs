@@ -2,6 +2,7 @@
 //!
 //! What must stay true: it is as long for a success as for a failure, so that nobody needs to know which it is.
 
+use crate::coll::Accord;
 use crate::error::{Error, ErrorClass};
 use crate::method::tcp::Pass;
 
@@ -10,7 +11,7 @@ use crate::method::tcp::Pass;
 pub(super) struct Head {
     pub(super) failed: Option<ErrorClass>,
     pub(super) is_first: bool,
-    pub(super) oversubscribed: bool,
+    pub(super) accord: Accord,
     pub(super) len: u64,
     pub(super) context: [u64; 2],
     pub(super) pass: Pass,
@@ -22,12 +23,12 @@ impl Head {
     pub(super) fn failed(error: &Error, len: usize) -> Self {
         let pass = Pass { label: 0, secret: [0; 32] };
         let failed = Some(error.class());
-        Self { failed, is_first: false, oversubscribed: false, len: len as u64, context: [0; 2], pass }
+        Self { failed, is_first: false, accord: Accord::default(), len: len as u64, context: [0; 2], pass }
     }
 
     pub(super) fn bytes(&self) -> Vec<u8> {
         let failed = self.failed.map_or(0, |class| 1 + class as u8);
-        let mut bytes = vec![failed, u8::from(self.is_first), u8::from(self.oversubscribed)];
+        let mut bytes = vec![failed, u8::from(self.is_first), self.accord.bits()];
         let words = [self.len, self.context[0], self.context[1], self.pass.label];
         bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         bytes.extend_from_slice(&self.pass.secret);
@@ -49,6 +50,13 @@ impl Head {
         let flag = |at: usize| bytes.get(at).is_some_and(|flag| *flag != 0);
         let pass = Pass { label: word(27), secret };
         let context = [word(11), word(19)];
-        Self { failed, is_first: flag(1), oversubscribed: flag(2), len: word(3), context, pass }
+        Self {
+            failed,
+            is_first: flag(1),
+            accord: Accord::from_bits(bytes.get(2).copied().unwrap_or(0)),
+            len: word(3),
+            context,
+            pass,
+        }
     }
 }

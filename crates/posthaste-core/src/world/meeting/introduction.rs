@@ -90,9 +90,9 @@ impl World {
 
     /// The leader swaps lists with the other one.
     fn greet<'a>(&self, strangers: &'a Groups<'_>, members: Result<Vec<Member>>) -> Met<'a> {
-        let Groups { context, oversubscribed, is_first, size, .. } = *strangers;
+        let Groups { context, accord, is_first, size, .. } = *strangers;
         let own = members.and_then(|members| {
-            let party = Party { context, oversubscribed, members };
+            let party = Party { context, accord, members };
             let bytes = party.bytes()?;
             Ok((self.greeting(strangers, &bytes)?, party, bytes))
         });
@@ -118,7 +118,7 @@ impl World {
                 Error::other(ErrorClass::Intern, "the other leader has named a secret that is not known here")
             })?;
             let pass = pass_between(&secret, &[first.nonce, second.nonce]);
-            Ok(Others { is_first, pass, party: Party { context, oversubscribed, ..others } })
+            Ok(Others { is_first, pass, party: Party { context, accord, ..others } })
         });
         Met { link: Some(Link::Way(strangers)), outcome }
     }

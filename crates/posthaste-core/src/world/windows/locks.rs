@@ -153,7 +153,7 @@ impl World {
                 }
             }
         }
-        self.until_quiet(call, window, &asked);
+        self.until_quiet(call, window, &asked, window.traffic().so_far());
         window.check_revoked()?;
         asked.retain(|target| match window.traffic().outcome(*target) {
             Ok(()) => true,
