@@ -11,7 +11,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use clap::Args;
@@ -37,9 +37,12 @@ pub(crate) struct Options {
     /// rma, startup, idle, datatypes, tcp, mixed, copies, async, spawn, faults, bindings, hosts
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// How many rounds must be kept
+    /// How many rounds must be kept. Without --only and --full, those after the first are begun for ten minutes at most
     #[arg(long, default_value_t = 5)]
     rounds: usize,
+    /// All groups, those too that take long. Says first how long that takes
+    #[arg(long, conflicts_with_all = ["only", "forced"])]
+    full: bool,
     /// Only these rivals (comma-separated): mpich, intel, openmpi
     #[arg(long, value_delimiter = ',', default_value = "mpich,intel,openmpi")]
     against: Vec<String>,
@@ -101,6 +104,8 @@ const REALTIME: [&str; 3] = ["chrt", "-r", "10"];
 const CROWDS: [usize; 4] = [4, 8, 16, 32];
 /// Groups that are measured only when they are asked for: they take many minutes.
 const LONG: [&str; 2] = ["coll", "hosts"];
+/// For so long rounds of the others are begun.
+const ENOUGH: Duration = Duration::from_secs(540);
 const STARTED: [usize; 3] = [2, 16, 64];
 const AGREED: [usize; 3] = [2, 8, 16];
 /// By how much the hand-off may differ between the turns of one round.
@@ -122,6 +127,15 @@ pub(crate) struct Plan {
 pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
     let plan = Plan::make(project, options)?;
     let parts = plan.parts();
+    let limit = (options.only.is_empty() && !options.full && !options.forced).then_some(ENOUGH);
+    if options.full {
+        let each: f64 = parts.iter().map(|part| part.seconds()).sum();
+        let minutes = each * plan.contenders.len() as f64 * options.rounds as f64 / 60.0;
+        eprintln!(
+            "this takes about {minutes:.0} minutes if the machine is quiet (--rounds {})",
+            options.rounds
+        );
+    }
     if plan.forced {
         let minutes = forced::estimate(options.rounds).as_secs_f64() / 60.0;
         eprintln!(
@@ -134,13 +148,17 @@ pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
     let mut quiet_rounds = vec![0; parts.len()];
     let mut thrown = 0;
     let start = Instant::now();
+    let mut took = vec![0.0; parts.len()];
+    let is_enough = |attempt: usize| attempt > 1 && limit.is_some_and(|limit| start.elapsed() >= limit);
     for attempt in 1..=options.rounds * 3 {
         for (i, part) in parts.iter().enumerate() {
-            if quiet_rounds[i] >= options.rounds {
+            if quiet_rounds[i] >= options.rounds || is_enough(attempt) {
                 continue;
             }
             let mut measured = Measured::default();
-            let wander = plan.in_turns(*part, &mut measured)?;
+            let began = Instant::now();
+            let wander = plan.in_turns(*part, attempt == 1, &mut measured)?;
+            took[i] += began.elapsed().as_secs_f64();
             if wander <= MAY_WANDER {
                 kept.merge(measured);
                 quiet_rounds[i] += 1;
@@ -155,7 +173,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
             "attempt {attempt} after {:.0} s: {least} quiet rounds of everything",
             start.elapsed().as_secs_f64()
         );
-        if least >= options.rounds {
+        if least >= options.rounds || is_enough(attempt + 1) {
             break;
         }
         // Where nothing has been quiet so far, more of the same tells no more.
@@ -163,6 +181,9 @@ pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
             eprintln!("this machine is not quiet");
             break;
         }
+    }
+    for (part, took) in parts.iter().zip(&took) {
+        eprintln!("{took:7.1} s  {part:?}");
     }
     for (i, part) in parts.iter().enumerate().filter(|(i, _)| quiet_rounds[*i] == 0) {
         println!("NOT QUIET: {part:?} is shown from rounds that should have been thrown away");
@@ -182,7 +203,7 @@ impl Plan {
         }
         let wanted = |group: &&str| {
             let is_asked_for = options.only.iter().any(|o| o.eq_ignore_ascii_case(group));
-            is_asked_for || (options.only.is_empty() && !LONG.contains(group))
+            is_asked_for || (options.only.is_empty() && (options.full || !LONG.contains(group)))
         };
         let groups: Vec<&'static str> =
             if options.forced { Vec::new() } else { GROUPS.into_iter().filter(wanted).collect() };
@@ -237,8 +258,8 @@ impl Plan {
         })
     }
 
-    /// One part, all contenders in turns; gives by how much the hand-off wandered meanwhile.
-    fn in_turns(&self, part: Part, measured: &mut Measured) -> Fallible<f64> {
+    /// One part, all contenders in turns; gives by how much the hand-off wandered meanwhile. `first`: those too that take long.
+    fn in_turns(&self, part: Part, first: bool, measured: &mut Measured) -> Fallible<f64> {
         let mut handoffs = vec![self.handoff()?];
         if let Part::Limits = part {
             measured.take(LIMIT, &self.raw("all").limit(120).succeed()?.stdout);
@@ -263,7 +284,7 @@ impl Plan {
             networked::in_turns(self, &self.project, networked::HOSTS[at], measured)?;
             handoffs.push(self.handoff()?);
         }
-        for mpi in self.contenders.iter().filter(|mpi| part.concerns(mpi)) {
+        for mpi in self.contenders.iter().filter(|mpi| part.concerns(mpi) && (first || !part.is_slow(mpi))) {
             if let Err(complaint) = part.run(self, mpi, measured) {
                 if mpi.name == "posthaste" {
                     return Err(complaint);
@@ -499,8 +520,15 @@ fn beside_a_peer(mpi: &Mpi, program: &Path, words: &str, has_peer: bool) -> Job 
 }
 
 impl Part {
+    /// Whether it takes minutes: MPICH's ranks do not give up their CPUs while they wait.
+    fn is_slow(self, mpi: &Mpi) -> bool {
+        matches!(self, Self::Ranks(_, ranks) if ranks > cpus()) && mpi.name == "MPICH"
+    }
+
     fn concerns(self, mpi: &Mpi) -> bool {
         match self {
+            // It maps the memory of a window in a node, whatever it is told.
+            Self::WindowsOverTcp => mpi.name != "Open MPI",
             Self::Mixed | Self::Async | Self::Bindings => mpi.name == "posthaste",
             Self::Copies(_) | Self::Forced(_) | Self::Hosts(_) => false, // these take their turns themselves
             _ => true,

@@ -40,6 +40,10 @@ const ROUNDS: u32 = 64;
 const OVERSUBSCRIBED_ROUNDS: u32 = 4;
 /// Looks at a word in memory before a call waits properly.
 const WORD_LOOKS: u32 = 1000;
+/// The first of them come one right behind the other: most words are a hand-off away, and a pause can last as long.
+const EAGER_LOOKS: u32 = 100;
+/// Turns that such a call gives to others where ranks share CPUs.
+const WORD_YIELDS: u32 = 8;
 /// A yield that takes longer than this let somebody else run.
 const LONG_YIELD: Duration = Duration::from_micros(4);
 /// One that takes longer than this let somebody run who computes: processes that wait for messages are faster.
@@ -155,11 +159,22 @@ impl Waiting {
         if is_written() {
             return true;
         }
-        if self.spin.is_zero() || self.shared.load(Ordering::Relaxed) > 0 {
+        if self.spin.is_zero() {
+            // Who writes it needs our CPU.
+            let may_yield = self.taken.load(Ordering::Relaxed) == 0;
+            return may_yield
+                && (0..WORD_YIELDS).any(|_| {
+                    machine::yield_now();
+                    is_written()
+                });
+        }
+        if self.shared.load(Ordering::Relaxed) > 0 {
             return false;
         }
-        (0..WORD_LOOKS).any(|_| {
-            std::hint::spin_loop();
+        (0..WORD_LOOKS).any(|look| {
+            if look >= EAGER_LOOKS {
+                std::hint::spin_loop();
+            }
             is_written()
         })
     }

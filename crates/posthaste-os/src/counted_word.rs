@@ -24,19 +24,17 @@ impl Default for CountedWord {
 }
 
 impl CountedWord {
-    /// Its writer has come one step further; to which.
+    /// Its writer has come so far, which it knows by itself: to look here, where others have looked, would take a hand-off.
     #[inline]
-    pub fn count_up(&self) -> u64 {
-        let count = self.0.load(Ordering::Relaxed) + 1;
+    pub fn counts(&self, count: u64) {
         // SYNC: pairs with the load in `count`: what came before is seen.
         self.0.store(count, Ordering::Release);
-        count
     }
 
     /// How far its writer has come.
     #[inline]
     pub fn count(&self) -> u64 {
-        // SYNC: pairs with the store in `count_up`.
+        // SYNC: pairs with the store in `counts`.
         self.0.load(Ordering::Acquire)
     }
 }

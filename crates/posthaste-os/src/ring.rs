@@ -40,6 +40,8 @@ pub enum Load {
     Message,
     /// Anything else: it finds room also while messages are throttled.
     Control,
+    /// The same, which may wait for what comes behind it, where packets gather: whoever sends it sends that, or polls.
+    Patient,
 }
 
 /// Number of cells that a record with `len` bytes of payload takes.
@@ -164,7 +166,7 @@ impl Writer {
         let cells = cells_for(len);
         let most = match load {
             Load::Message => self.most_of_message,
-            Load::Control => self.most,
+            Load::Control | Load::Patient => self.most,
         };
         if cells > most {
             return None;

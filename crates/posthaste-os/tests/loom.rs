@@ -872,9 +872,10 @@ fn fences_of(members: usize, times: u32, each: u64, leaves: Leaves) {
             move || {
                 for time in 1..=times {
                     window[me].memory.with_mut(|memory| unsafe { *memory = time });
-                    for _ in 0..each {
+                    for turn in 1..=each {
                         // After the second fence the memory may be written again.
-                        let fence = window[me].word.count_up();
+                        let fence = (u64::from(time) - 1) * each + turn;
+                        window[me].word.counts(fence);
                         let all_came = || window.iter().all(|member| member.word.count() >= fence);
                         wait(&bell, leaves != Leaves::SecondLook, all_came);
                         if leaves != Leaves::Ringing {
@@ -947,7 +948,7 @@ fn epochs(times: u64, leaves: Leaves) {
         let memory = loom::cell::UnsafeCell::new(0);
         let target = std::sync::Arc::new(Target { words: Words::default(), memory });
         let tell = move |bell: &Doorbell, word: &CountedWord, to: usize| {
-            word.count_up();
+            word.counts(word.count() + 1);
             if leaves != Leaves::Ringing {
                 bell.ring_for_room(to);
             }

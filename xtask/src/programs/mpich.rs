@@ -71,7 +71,7 @@ pub(super) const PROGRAM: Program = Program {
 /// Those of one-sided communication that take no more than seconds, each with the first of its arguments.
 pub(super) const RMA: Program = Program {
     name: "mpich-rma",
-    tier: Tier::Gate,
+    tier: Tier::Deep,
     source: "mpich",
     parts: PARTS,
     needs: &["make", "xz-utils", "perl"],

@@ -71,7 +71,7 @@ impl Boards {
     pub const LONGEST: usize = choose::LONGEST_BOARD as usize;
 
     /// Boards in memory that this process shares with its peers, who copy messages of at least `shortest_message` bytes out of it; what
-    /// goes to several has at least `limit` bytes there, and what few combine half as many.
+    /// goes to several, or is combined by few, has at least `limit` bytes there.
     pub fn new(heap: Arc<Heap>, limit: usize, shortest_message: usize) -> Arc<Self> {
         let (limit, shortest_message) = (limit as u64, shortest_message as u64);
         Arc::new(Self { heap, limit, shortest_message, free: Mutex::default() })
@@ -95,7 +95,7 @@ impl Boards {
             all = all.saturating_add(message);
             direct = direct.saturating_add(if message >= self.shortest_message { message } else { 0 });
         }
-        let is_worth_it = bytes >= self.limit.div_ceil(2) && direct > 0 && direct >= all - direct;
+        let is_worth_it = bytes >= self.limit && direct > 0 && direct >= all - direct;
         if is_worth_it { self.take(bytes) } else { None }
     }
 
@@ -192,14 +192,16 @@ mod tests {
             boards(limit << 10).for_combining(bytes, messages.into_iter()).is_some()
         };
         for (limit, messages, expected) in [
-            (32, &[16, 0][..], true),
-            (32, &[15, 15, 15], false),
+            (16, &[16, 0][..], true),
+            (32, &[16, 0], false),
+            (16, &[15, 15, 15], false),
             (32, &[64, 15, 15], true),
             (32, &[16, 15, 15], false),
             (0, &[8; 16], false),
             (0, &[], false),
             (256, &[100], false),
-            (256, &[128], true),
+            (256, &[255], false),
+            (256, &[256], true),
         ] {
             assert_eq!(combines(limit, messages), expected, "limit {limit}, {messages:?} KiB");
         }
@@ -209,18 +211,18 @@ mod tests {
         );
     }
 
-    /// Every member combines its block: of short ones a board would be a copy more.
+    /// Every member combines its block, and reads that of each other one once: a board would be a copy more.
     #[test]
-    fn reductions_that_scatter_short_blocks_use_no_board() {
+    fn reductions_that_scatter_use_no_board() {
         let [own, sum] = [(); 2].map(|()| crate::buffer::OwnedBuf::new(1 << 20));
         let word = Datatype::of::<u64>();
         let boards = boards(32 << 10);
-        for (block, expected) in [(4 << 10, 0), (16 << 10, 1), (64 << 10, 1)] {
+        for block in [4 << 10, 16 << 10, 64 << 10] {
             let team = Team::new(ContextId::WORLD, Arc::new(Group::range(0, 16)), 3, Accord::of_cpus(true));
             team.is_crowd(2, Some(&boards));
             let reduced = Reduced::new(Some(own.user_buf()), sum.user_buf(), block / 8, &word);
             let schedule = coll::reduce_scatter_block(&team, reduced, &Op::from(Predefined::Sum)).unwrap();
-            assert_eq!(schedule.0.boards.len(), expected, "blocks of {block} bytes");
+            assert!(schedule.0.boards.is_empty(), "blocks of {block} bytes");
         }
     }
 

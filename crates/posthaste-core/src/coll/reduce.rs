@@ -396,8 +396,10 @@ pub(super) fn combine_block(
     let (me, n) = (draft.me(), draft.n());
     let others = (1..n).map(|distance| (me + distance) % n);
     let owners: Vec<(u32, (u64, u64))> = others.filter_map(|rank| Some((rank, block(rank)?))).collect();
-    // Who alone combines gives nothing away.
-    let parts = match owners.is_empty() {
+    // Who alone combines gives nothing away; and where each member combines a part, each part is read once: a copy on a board takes as long
+    // as it saves.
+    let all_combine = owners.len() as u32 == n - 1 && block(me).is_some();
+    let parts = match owners.is_empty() || all_combine {
         true => Parts::of(own),
         false => draft.for_combining(own, owners.iter().map(|(_, (_, len))| *len)),
     };

@@ -57,7 +57,7 @@ pub const TUNABLES: &[Tunable] = &[
     },
     Tunable {
         name: "POSTHASTE_GET_LIMIT",
-        default: "262144",
+        default: "24576",
         meaning: "shortest message for the direct copy where ranks outnumber CPUs, in bytes",
     },
     Tunable {
@@ -76,9 +76,8 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_BOARD_LIMIT",
         default: "32768",
         meaning: "shortest data of a collective operation, in bytes, that a rank copies once into memory \
-                  from which several ranks of its node copy it, where ranks outnumber CPUs; half of that in a \
-                  reduction, where a few ranks combine the operands of all; a process keeps 8 MiB of such memory at most between \
-                  operations, and has none where this is more than 4194304",
+                  from which several ranks of its node copy it, where ranks outnumber CPUs; a process keeps \
+                  8 MiB of such memory at most between operations, and has none where this is more than 4194304",
     },
     Tunable {
         name: "POSTHASTE_REQUESTS",

@@ -61,7 +61,7 @@ impl Loopback {
     }
 
     fn may_send(&self, load: Load) -> bool {
-        !self.throttled || load == Load::Control
+        !self.throttled || load != Load::Message
     }
 
     fn room(&mut self, len: usize) -> Claim<'_> {

@@ -102,6 +102,9 @@ pub struct Shm {
     /// Rings that have shown something unreadable.
     broken: Vec<bool>,
     oversubscribed: bool,
+    /// Polls so far, and when this process has yielded last to get a bounce buffer.
+    polls: u64,
+    yielded: u64,
     /// How long messages are copied.
     copying: Copying,
     /// It finds out with its peers how messages are copied best through buffers of a pair's own: no setting says how.
@@ -262,6 +265,8 @@ impl Shm {
             shares: matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared),
             broken: vec![false; ranks],
             oversubscribed,
+            polls: 1,
+            yielded: 0,
             copying,
             chooses: config.copy_store.is_none() && !oversubscribed,
             // Two chunks are copied in at once (`send_buffered`), so they have to fit.
@@ -674,6 +679,7 @@ impl Method for Shm {
     #[inline]
     fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
         let mut busy = false;
+        self.polls += 1;
         for word in 0..self.words {
             let mut bits = self.doorbell.active(word) | std::mem::take(&mut self.again[word]);
             while bits != 0 {

@@ -324,7 +324,7 @@ impl Sim {
         if net.cut.contains(&(self.me, to)) {
             // Messages wait for the bad news; everything else disappears.
             drop(net);
-            return (load == Load::Control).then_some(Claim { sim: self, to, payload: vec![0; len] });
+            return (load != Load::Message).then_some(Claim { sim: self, to, payload: vec![0; len] });
         }
         if load == Load::Message && self.excluded.contains(&to) {
             return None;

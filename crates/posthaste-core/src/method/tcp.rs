@@ -109,6 +109,8 @@ pub struct Tcp {
     busy: Option<Peer>,
     /// Fruitless looks since.
     misses: u32,
+    /// Looks at that connection alone between two looks at all.
+    favour: u32,
     /// Counts polls and waits: between two of them records gather.
     round: u64,
     /// Other peers are polled, too, so sockets have their turn only now and then.
@@ -172,6 +174,8 @@ pub struct Claim<'a> {
     tcp: &'a mut Tcp,
     to: Peer,
     len: usize,
+    /// It may wait for what comes behind it.
+    waits: bool,
 }
 
 impl std::fmt::Debug for TcpSetup {
@@ -234,6 +238,7 @@ impl Tcp {
             copying: Copying::default(),
             busy: None,
             misses: 0,
+            favour: progress::FAVOUR,
             round: 1,
             shares: false,
             until_look: 0,
@@ -366,7 +371,7 @@ impl Method for Tcp {
                 }
             }
         }
-        Some(Claim { _built: self.built, tcp: self, to, len })
+        Some(Claim { _built: self.built, tcp: self, to, len, waits: load == Load::Patient })
     }
 
     fn attend(&mut self, to: Peer) {
@@ -521,7 +526,7 @@ impl Claim<'_> {
     /// The same with `data` writing what stands behind the front of the packet.
     #[inline]
     pub(super) fn write_with(self, emit: &Emit, data: impl FnOnce(Sink<'_>)) {
-        let Self { tcp, to, len, .. } = self;
+        let Self { tcp, to, len, waits, .. } = self;
         let round = tcp.round;
         tcp.unlooked += 1;
         let way = tcp.way(to);
@@ -532,8 +537,8 @@ impl Claim<'_> {
         if way.wrote.0 != round {
             way.wrote = (round, 0);
         }
-        way.wrote.1 += 1;
-        if way.wrote.1 <= AT_ONCE || way.out.is_worth_a_write() {
+        way.wrote.1 += u32::from(!waits);
+        if !waits && way.wrote.1 <= AT_ONCE || way.out.is_worth_a_write() {
             tcp.flush(to);
         } else if !way.is_pending {
             way.is_pending = true;

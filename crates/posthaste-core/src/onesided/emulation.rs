@@ -38,6 +38,8 @@ use crate::wire::{Access, Atomically, Emit, OneSided as Packet, Refusal, Refused
 const ASKED: usize = 64;
 /// Packets for one peer before the next one has its turn.
 const TURN: usize = 64;
+/// Most bytes of a put, or of operands, that wait for what comes behind them.
+const SHORT: u64 = 1 << 10;
 /// Memories of one peer of which it has refused puts and nobody has been told: as many windows as a process is likely to have.
 const REFUSED: usize = 1 << 16;
 
@@ -332,7 +334,7 @@ impl OneSided {
             Outgoing::Put { access, data, begun, .. } => {
                 let emit = Emit::put(*access);
                 let n = room(packet, &emit).min(data.remaining());
-                if !send(methods, to, &emit, n, Some(data)) {
+                if !send_as(load_of(n), methods, to, &emit, n, Some(data)) {
                     return Left::Nothing;
                 }
                 go_on(access, n, n);
@@ -346,7 +348,9 @@ impl OneSided {
             Outgoing::Atomic { access, what, element, operands, begun, .. } => {
                 let emit = Emit::atomic(*access, *what);
                 let elements = (room(packet, &emit) / element.size).min(operands.remaining() / element.size);
-                if elements == 0 || !send(methods, to, &emit, elements * element.size, Some(operands)) {
+                let n = elements * element.size;
+                let load = if self.asked.contains_key(&access.serial) { Load::Control } else { load_of(n) };
+                if elements == 0 || !send_as(load, methods, to, &emit, n, Some(operands)) {
                     return Left::Nothing;
                 }
                 go_on(access, elements * element.size, elements.wrapping_mul(element.extent as u64));
@@ -558,9 +562,25 @@ fn whole(left: bool) -> Left {
     if left { Left::All } else { Left::Nothing }
 }
 
+/// What nobody is asked about may wait for the flush behind it, which saves a call of the system, but where its bytes take time to travel.
+fn load_of(bytes: u64) -> Load {
+    if bytes <= SHORT { Load::Patient } else { Load::Control }
+}
+
 /// Sends a packet with the next `n` bytes of `data`, if there is room.
 fn send(methods: &mut Methods, to: Peer, emit: &Emit, n: u64, data: Option<&mut Segment>) -> bool {
-    let Some(claim) = methods.claim(to, emit.front().len() + n as usize, Load::Control) else { return false };
+    send_as(Load::Control, methods, to, emit, n, data)
+}
+
+fn send_as(
+    load: Load,
+    methods: &mut Methods,
+    to: Peer,
+    emit: &Emit,
+    n: u64,
+    data: Option<&mut Segment>,
+) -> bool {
+    let Some(claim) = methods.claim(to, emit.front().len() + n as usize, load) else { return false };
     claim.write(emit, data);
     true
 }

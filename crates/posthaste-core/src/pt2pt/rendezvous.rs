@@ -33,6 +33,7 @@
 
 use posthaste_os::mem::Source;
 
+use crate::config::LongProtocol;
 use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass};
 use crate::ids::{Peer, RequestId};
@@ -74,7 +75,7 @@ pub(super) fn ask(
     }
     let Some(request) = engine.requests.get_mut(id) else { return true };
     let waiting = std::mem::replace(&mut request.state, State::Inactive);
-    let State::SendPending { segment, .. } = waiting else {
+    let State::SendPending { segment, fan_in, .. } = waiting else {
         request.state = waiting;
         return true;
     };
@@ -82,10 +83,12 @@ pub(super) fn ask(
     let offer = match proposal {
         Protocol::Stream => {
             let ready = envelope.mode == Mode::Ready;
-            methods.offer_stream(to, id, &segment, ready).map(|(offer, whole)| {
+            let stream = methods.offer_stream(to, id, &segment, ready).map(|(offer, whole)| {
                 all_left = whole;
                 offer
-            })
+            });
+            let is_direct = engine.config.long_protocol == LongProtocol::Auto && !fan_in;
+            stream.or_else(|| if is_direct { instead_of_stream(methods, to, id, &segment) } else { None })
         }
         Protocol::Get => methods.expose(to, &segment, Access::Read, Owner::Send(id)).map(Offer::Memory),
         Protocol::Write => Some(Offer::Write),
@@ -105,6 +108,16 @@ pub(super) fn ask(
         sent(engine, id);
     }
     true
+}
+
+/// No buffer is free. Where ranks share CPUs the receiver copies directly, if it can: to wait for a buffer, or to be asked for the message,
+/// each rank would have to run once more.
+fn instead_of_stream(methods: &mut Methods, to: Peer, id: RequestId, segment: &Segment) -> Option<Offer> {
+    let caps = methods.caps(to);
+    if !(caps.oversubscribed && caps.get) {
+        return None;
+    }
+    methods.expose(to, segment, Access::Read, Owner::Send(id)).map(Offer::Memory)
 }
 
 /// The same for a pipeline: as many bytes as an eager message could have go along.

@@ -607,8 +607,10 @@ fn a_flush_does_not_wait_for_what_begins_after_it() {
     let int = numbers.datatype();
     let mut flushed = 0;
     let mut so_far = None;
-    for _ in 0..3000 {
-        story.start(0, (1, 0, &int), (Some(numbers.filled(&[7])), None), None).unwrap();
+    for step in 0..40_000 {
+        if step % 64 == 0 {
+            story.start(0, (1, 0, &int), (Some(numbers.filled(&[7])), None), None).unwrap();
+        }
         let age = *so_far.get_or_insert_with(|| {
             let Vci { engine, methods, operations, .. } = &mut story.bench.vcis[0];
             operations.flush(engine, methods, &window, 1).unwrap();

@@ -103,10 +103,10 @@ impl<'a> EpochWords<'a> {
         })
     }
 
-    /// A member comes to a fence; to which one. What it has done before is seen by whoever sees that.
+    /// A member comes to a fence. What it has done before is seen by whoever sees that.
     #[inline]
-    pub fn come(self, me: usize) -> u64 {
-        self.fences(me).count_up()
+    pub fn come(self, me: usize, fence: u64) {
+        self.fences(me).counts(fence);
     }
 
     /// The first member from this one on that has not come to a fence.
@@ -115,10 +115,10 @@ impl<'a> EpochWords<'a> {
         (from..self.members).find(|member| self.fences(*member).count() < fence)
     }
 
-    /// A member tells another one, which then sees what came before.
+    /// A member tells another one, so many times by now; that one then sees what came before.
     #[inline]
-    pub fn tell(self, about: Word, to: usize, me: usize) {
-        self.word(about, to, me).count_up();
+    pub fn tell(self, about: Word, to: usize, me: usize, times: u64) {
+        self.word(about, to, me).counts(times);
     }
 
     /// How often a member has been told by another one.
@@ -128,48 +128,78 @@ impl<'a> EpochWords<'a> {
     }
 }
 
-/// How many of the words of each other member this process has heeded, and where that member is rung. The epochs of a window are one
-/// at a time of each kind.
+/// How many words this process has told each other member, how many of that member's it has heeded, where that member is rung, and to
+/// how many fences this process has come. The epochs of a window are one at a time of each kind.
 #[derive(Debug)]
-pub struct Heeded(Box<[Other]>);
+pub struct Heeded {
+    fences: AtomicU64,
+    others: Box<[Other]>,
+}
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Other {
-    posted: AtomicU64,
-    completed: AtomicU64,
+    posted: Counts,
+    completed: Counts,
     local: Option<u32>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    told: AtomicU64,
+    heeded: AtomicU64,
+}
+
+/// One more; nobody else counts meanwhile.
+#[inline]
+fn next(count: &AtomicU64) -> u64 {
+    let next = count.load(Ordering::Relaxed) + 1;
+    count.store(next, Ordering::Relaxed);
+    next
 }
 
 impl Heeded {
     /// `locals`: the numbers of the members on this node, except of this process.
     pub(crate) fn new(locals: impl Iterator<Item = Option<u32>>) -> Self {
-        let none = || AtomicU64::new(0);
-        Self(locals.map(|local| Other { posted: none(), completed: none(), local }).collect())
+        let others = locals.map(|local| Other { local, ..Other::default() }).collect();
+        Self { fences: AtomicU64::new(0), others }
     }
 
-    fn count(&self, about: Word, of: usize) -> &AtomicU64 {
+    #[inline]
+    fn counts(&self, about: Word, of: usize) -> &Counts {
         match about {
-            Word::Posted => &self.0[of].posted,
-            Word::Completed => &self.0[of].completed,
+            Word::Posted => &self.others[of].posted,
+            Word::Completed => &self.others[of].completed,
         }
+    }
+
+    /// The number of the fence to which this process comes now.
+    #[inline]
+    pub fn next_fence(&self) -> u64 {
+        next(&self.fences)
+    }
+
+    /// How often this process has told a member, with this time.
+    #[inline]
+    pub fn next_word(&self, about: Word, to: usize) -> u64 {
+        next(&self.counts(about, to).told)
     }
 
     /// The number of a member on this node; `None`: it is this process.
     #[inline]
     pub fn local(&self, member: usize) -> Option<u32> {
-        self.0[member].local
+        self.others[member].local
     }
 
     /// Whether a member has told something new.
     #[inline]
     pub fn is_new(&self, words: EpochWords<'_>, about: Word, me: usize, from: usize) -> bool {
-        words.told(about, me, from) > self.count(about, from).load(Ordering::Relaxed)
+        words.told(about, me, from) > self.counts(about, from).heeded.load(Ordering::Relaxed)
     }
 
     /// The word of a member has been heeded.
     #[inline]
     pub fn heed(&self, about: Word, from: usize) {
-        self.count(about, from).fetch_add(1, Ordering::Relaxed);
+        next(&self.counts(about, from).heeded);
     }
 }
 
@@ -195,10 +225,14 @@ mod tests {
     fn a_fence_is_over_when_all_have_come() {
         let (memory, _) = Mapped::create(control(3)).unwrap();
         let words = EpochWords::of(&memory, 3);
-        assert_eq!((words.come(1), words.absent(1, 0)), (1, Some(0)));
-        assert_eq!((words.come(0), words.absent(1, 0)), (1, Some(2)));
-        assert_eq!((words.come(2), words.absent(1, 2)), (1, None));
-        assert_eq!((words.come(2), words.absent(2, 0)), (2, Some(0)), "the next one");
+        let absent = |come, fence, from| {
+            words.come(come, fence);
+            words.absent(fence, from)
+        };
+        assert_eq!(absent(1, 1, 0), Some(0));
+        assert_eq!(absent(0, 1, 0), Some(2));
+        assert_eq!(absent(2, 1, 2), None);
+        assert_eq!(absent(2, 2, 0), Some(0), "the next one");
         assert_eq!(words.absent(1, 0), None);
     }
 
@@ -209,11 +243,11 @@ mod tests {
             let words = EpochWords::of(&memory, members);
             for to in 0..members {
                 for from in 0..members {
-                    words.tell(Word::Posted, to, from);
-                    words.tell(Word::Completed, to, from);
+                    words.tell(Word::Posted, to, from, 1);
+                    words.tell(Word::Completed, to, from, 1);
                     words.share(from, to, true);
                 }
-                words.come(to);
+                words.come(to, 1);
                 assert!(Words::of(&memory, to).try_lock(0, true));
             }
             for to in 0..members {
@@ -233,10 +267,12 @@ mod tests {
         let (memory, _) = Mapped::create(control(2)).unwrap();
         let (words, heeded) = (EpochWords::of(&memory, 2), Heeded::new([None; 2].into_iter()));
         assert!(!heeded.is_new(words, Word::Posted, 0, 1));
-        words.tell(Word::Posted, 0, 1);
+        words.tell(Word::Posted, 0, 1, 1);
         assert!(heeded.is_new(words, Word::Posted, 0, 1) && !heeded.is_new(words, Word::Completed, 0, 1));
         assert!(!heeded.is_new(words, Word::Posted, 1, 0));
         heeded.heed(Word::Posted, 1);
         assert!(!heeded.is_new(words, Word::Posted, 0, 1));
+        let next = [Word::Posted, Word::Posted, Word::Completed].map(|about| heeded.next_word(about, 1));
+        assert_eq!((next, heeded.next_fence(), heeded.next_fence()), ([1, 2, 1], 1, 2));
     }
 }

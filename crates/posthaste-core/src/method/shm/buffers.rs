@@ -231,7 +231,7 @@ impl Shm {
     }
 
     /// The same as [`Shm::bounce_buffer`], but where ranks share CPUs and there is none, others run first: the receiver may copy out what
-    /// is there. For a message that asks instead, the receiver and this process have to run once more.
+    /// is there.
     fn bounce_buffer_after_yields(
         &mut self,
         to: usize,
@@ -241,6 +241,10 @@ impl Shm {
         let found = self.bounce_buffer(to, receive, len);
         if found.is_some() || !self.oversubscribed {
             return found;
+        }
+        // Once is enough before the next poll: in a window of messages each would let everybody run for its sake alone.
+        if std::mem::replace(&mut self.yielded, self.polls) == self.polls {
+            return None;
         }
         let mut began = machine::now();
         for _ in 0..YIELDS {

@@ -18,8 +18,10 @@ use crate::trace::Counts;
 
 /// Polls between two looks at the sockets while shared memory is polled, at most.
 const RARELY: u32 = 32;
-/// Looks at the connection that was busy last between two looks at all of them.
-const FAVOUR: u32 = 4;
+/// Looks at the connection that was busy last between two looks at all of them: at first, and where nothing has come elsewhere for long.
+/// A look at all takes as long as several at one.
+pub(super) const FAVOUR: u32 = 4;
+const MOST_FAVOUR: u32 = 32;
 /// Fruitless looks until no connection is the busy one any more.
 const FORGET: u32 = 4096;
 /// Reads from one connection before the others have their turn.
@@ -80,13 +82,15 @@ impl Tcp {
             if self.misses >= FORGET {
                 self.busy = None;
             }
-            if !self.looks.is_multiple_of(FAVOUR) && self.reaching.is_empty() {
+            if !self.looks.is_multiple_of(self.favour) && self.reaching.is_empty() {
                 return found;
             }
         }
         let mut ready = std::mem::take(&mut self.ready);
         self.set.wait(Duration::ZERO, &mut ready);
         let mut busy = found;
+        let elsewhere = ready.iter().any(|ready| Some(ready.token) != self.busy.map(|peer| peer.0.into()));
+        self.favour = if elsewhere { FAVOUR } else { (self.favour * 2).min(MOST_FAVOUR) };
         for Ready { token, read, write } in ready.drain(..) {
             if token == LISTENER {
                 self.accept(counts);

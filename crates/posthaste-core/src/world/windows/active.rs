@@ -87,14 +87,14 @@ impl World {
         window.check_revoked()?;
         let origins = window.members(group)?;
         window.epochs().check_post(is_exposed(window), window.comm().rank() as usize)?;
-        fence(Ordering::SeqCst);
         if window.mapped().is_some() {
-            if !assert.no_check {
-                self.tell_members(window, Word::Posted, &origins);
-            }
+            // The words order what comes before and behind them.
+            let told = if assert.no_check { Vec::new() } else { origins.clone() };
             *crate::win::lock(&window.exposure) = Some(Exposure::Words(origins));
+            self.tell_members(window, Word::Posted, &told);
             return Ok(());
         }
+        fence(Ordering::SeqCst);
         let (mut requests, mut completed, mut failed) = (Vec::new(), Vec::new(), None);
         for origin in origins {
             let word = self.hear_word(window, origin, COMPLETED)?;
@@ -127,7 +127,10 @@ impl World {
             if !assert.no_check {
                 self.until_members_posted(CALL, window, &targets)?;
             }
-        } else if !assert.no_check {
+            window.epochs().started(&targets);
+            return Ok(());
+        }
+        if !assert.no_check {
             let (mut words, mut posted, mut failed) = (Vec::new(), Vec::new(), Ok(()));
             for target in &targets {
                 match self.hear_word(window, *target, POSTED) {

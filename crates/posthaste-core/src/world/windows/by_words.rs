@@ -40,10 +40,11 @@ impl World {
     /// `MPI_Win_fence`, as far as it goes at once.
     #[inline]
     pub fn fence_now(&self, window: &Window, no_succeed: bool) -> Fenced {
-        let Some((words, _)) = window.epoch_words().filter(|_| window.permits_fence()) else {
+        let Some((words, heeded)) = window.epoch_words().filter(|_| window.permits_fence()) else {
             return Fenced::No;
         };
-        let fence = words.come(window.comm().rank() as usize);
+        let fence = heeded.next_fence();
+        words.come(window.comm().rank() as usize, fence);
         if !self.waiting.spin_on(all_came(words, fence)) {
             return Fenced::Came(fence);
         }
@@ -92,8 +93,9 @@ impl World {
 impl World {
     /// Tells members something of our epochs.
     pub(super) fn tell_members(&self, window: &Window, about: Word, members: &[usize]) {
-        let Some((words, _)) = window.epoch_words() else { return };
-        members.iter().for_each(|member| words.tell(about, *member, window.comm().rank() as usize));
+        let Some((words, heeded)) = window.epoch_words() else { return };
+        let me = window.comm().rank() as usize;
+        members.iter().for_each(|to| words.tell(about, *to, me, heeded.next_word(about, *to)));
         self.ring_members(window, members.iter().copied());
     }
 
