@@ -520,6 +520,14 @@ fn beside_a_peer(mpi: &Mpi, program: &Path, words: &str, has_peer: bool) -> Job 
 }
 
 impl Part {
+    /// About how long one round takes for one contender, in seconds.
+    fn seconds(self) -> f64 {
+        match self {
+            Self::Ranks("sizes", ranks) | Self::Ranks("coll", ranks) => 10.0 + ranks as f64,
+            _ => 10.0,
+        }
+    }
+
     /// Whether it takes minutes: MPICH's ranks do not give up their CPUs while they wait.
     fn is_slow(self, mpi: &Mpi) -> bool {
         matches!(self, Self::Ranks(_, ranks) if ranks > cpus()) && mpi.name == "MPICH"

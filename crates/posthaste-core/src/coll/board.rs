@@ -300,7 +300,8 @@ mod tests {
         assert_eq!(look(8, 3, 1 << 20), (vec![own], vec![0, 1]));
         assert_eq!(look(8, 3, 16 << 10), (vec![], vec![]), "up a tree");
         assert_eq!(look(4, 3, 32 << 10).0, vec![], "the bounce buffers hold it");
-        assert_eq!(look(16, 3, 16 << 10), (vec![own], vec![0]), "they do not");
+        assert_eq!(look(16, 3, 32 << 10), (vec![own], vec![0]), "they do not");
+        assert_eq!(look(16, 3, 16 << 10), (vec![], vec![]), "it is short");
     }
 
     #[test]

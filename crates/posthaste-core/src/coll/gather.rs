@@ -28,7 +28,6 @@ pub fn gather(
     let root = team.root(root)?;
     let mut draft = Draft::new(team, Function::Gather, 4);
     draft.rooted(root);
-    draft.fanning_in();
     let (own, all) = sides(team, root, "sendbuf", send, "recvbuf", recv)?;
     match two_levels(team, root, own, all) {
         Some((levels, block)) => {
@@ -53,7 +52,6 @@ pub fn gatherv(
     let root = team.root(root)?;
     let mut draft = Draft::new(team, Function::Gatherv, team.size() as usize);
     draft.rooted(root);
-    draft.fanning_in();
     let (own, all) = sides(team, root, "sendbuf", send, "recvbuf", recv)?;
     match (own, all) {
         (Some(own), None) => draft.send(root, own.all()),

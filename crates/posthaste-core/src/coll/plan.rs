@@ -262,12 +262,6 @@ impl<'a> Draft<'a> {
         self.plan.root = Some(root);
     }
 
-    /// Members send to one at the same time.
-    #[inline]
-    pub(super) fn fanning_in(&mut self) {
-        self.plan.fans_in = true;
-    }
-
     /// Says which way the operation goes among those that depend on the bytes of a message; all have to go the same.
     #[inline]
     pub(super) fn going(&mut self, way: u32) {
@@ -297,7 +291,6 @@ impl<'a> Draft<'a> {
         }
         plan.root = None;
         plan.meets = false;
-        plan.fans_in = false;
         plan.tag = tag;
         let run = Run { first: 0, size: team.size() as u32 };
         Self { team, plan, label: None, run, listed: None, lacks: None }

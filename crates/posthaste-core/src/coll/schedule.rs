@@ -794,7 +794,7 @@ impl Place {
                 if segment.is_plain() && send::at_once(engine, methods, *to, &envelope, &mut segment) {
                     return Ok(());
                 }
-                let started = send::start_among(engine, methods, *to, &envelope, segment, plan.fans_in)?;
+                let started = send::start_general(engine, methods, *to, &envelope, segment)?;
                 if let Started::Request(id) = started {
                     self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
                 }

@@ -49,8 +49,6 @@ pub(super) struct Plan {
     pub(super) root: Option<u32>,
     /// All members meet before anything else.
     pub(super) meets: bool,
-    /// Members send to one at the same time.
-    pub(super) fans_in: bool,
     pub(super) steps: Vec<Step>,
     pub(super) reduction: Option<(Op, Datatype)>,
     /// Memory that steps name.
@@ -74,7 +72,6 @@ impl Plan {
             group: None,
             root: None,
             meets: false,
-            fans_in: false,
             tag: 0,
             steps: Vec::new(),
             reduction: None,
@@ -101,7 +98,6 @@ impl Plan {
             group: self.group.clone(),
             root: self.root,
             meets: self.meets,
-            fans_in: self.fans_in,
             steps: self.steps.clone(),
             reduction: self.reduction.clone(),
             outcome: self.outcome.clone(),

@@ -246,14 +246,14 @@ pub(super) fn leave(
     envelope: &Envelope,
 ) -> bool {
     let Some(request) = engine.requests.get_mut(id) else { return true };
-    let State::SendPending { segment, place, fan_in, .. } = &mut request.state else { return true };
+    let State::SendPending { segment, place, .. } = &mut request.state else { return true };
     if request.cancelling {
         // The receiver cannot have asked for it: what it asked before it let us go on has been done.
         let place = *place;
         cancel::withdrawn(engine, id, to, place);
         return true;
     }
-    let (protocol, _) = send::proposal(&engine.config, methods, to, envelope, segment, *fan_in);
+    let (protocol, _) = send::proposal(&engine.config, methods, to, envelope, segment);
     match protocol {
         Protocol::Eager => {}
         Protocol::InPlace => return eager::in_place(engine, methods, to, id, envelope),

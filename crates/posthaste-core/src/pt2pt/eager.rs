@@ -89,7 +89,7 @@ pub(super) fn in_place(
 ) -> bool {
     let Some(request) = engine.requests.get_mut(id) else { return true };
     let waiting = std::mem::replace(&mut request.state, State::Inactive);
-    let State::SendPending { segment, place, fan_in, .. } = waiting else {
+    let State::SendPending { segment, place, .. } = waiting else {
         request.state = waiting;
         return true;
     };
@@ -97,7 +97,7 @@ pub(super) fn in_place(
     let emit = if is_synchronous { Emit::eager_synchronous(envelope, id) } else { Emit::eager(envelope) };
     match methods.send_in_place(to, &emit, id, segment) {
         Err(segment) => {
-            request.state = State::SendPending { segment, to, place, fan_in };
+            request.state = State::SendPending { segment, to, place };
             return false;
         }
         Ok(sent) => {

@@ -50,8 +50,6 @@ pub struct Traits {
     pub run_limit: usize,
     /// Shortest message that is registered part by part, by setting.
     pub pipeline_limit: usize,
-    /// Others send to the same process at the same time.
-    pub fan_in: bool,
     /// Forced way of long messages, by setting.
     pub long: LongProtocol,
 }
@@ -76,7 +74,7 @@ impl Protocol {
 ///
 /// Through a buffer that stays in the cache both CPUs copy at once, which beats the single copy several times
 /// over where each rank has a CPU. Where ranks share CPUs, filling and draining in turn costs a context switch
-/// for each buffer, and the direct copy needs the sender only once. But who receives from many would copy all of it alone.
+/// for each buffer, and the direct copy needs the sender only once.
 #[inline]
 pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
     if traits.len <= traits.eager_limit.min(caps.packet) as u64 {
@@ -137,7 +135,7 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
                 (Protocol::Pipeline, "its memory has to be registered, which is done part by part")
             } else if can_get && !caps.stream {
                 (Protocol::Get, "the receiver can read the data where it lies")
-            } else if can_get && is_dear && !(traits.fan_in && caps.stream) {
+            } else if can_get && is_dear {
                 (Protocol::Get, "ranks share CPUs and it is not shorter than POSTHASTE_GET_LIMIT")
             } else if can_write && is_dear && traits.run >= traits.run_limit as u64 {
                 (
@@ -218,7 +216,6 @@ mod tests {
                 get_limit: 1 << 18,
                 run_limit: 1024,
                 pipeline_limit: 1 << 16,
-                fan_in: false,
                 long,
             };
             assert_eq!(choose(&traits, &caps).0, expected, "{traits:?} {caps:?}");
@@ -245,11 +242,9 @@ mod tests {
             get_limit: 1 << 18,
             run_limit: 1024,
             pipeline_limit: 1 << 16,
-            fan_in: false,
             long: LongProtocol::Auto,
         };
         assert_eq!(choose(&traits, &caps).0, Protocol::Get);
-        assert_eq!(choose(&Traits { fan_in: true, ..traits }, &caps).0, Protocol::Stream);
         let why = |traits: &Traits| choose(traits, &caps).1;
         assert!(why(&Traits { len: 8, ..traits }).contains("eager limit"));
         let shared = Traits { shared: true, ..traits };

@@ -75,7 +75,7 @@ pub(super) fn ask(
     }
     let Some(request) = engine.requests.get_mut(id) else { return true };
     let waiting = std::mem::replace(&mut request.state, State::Inactive);
-    let State::SendPending { segment, fan_in, .. } = waiting else {
+    let State::SendPending { segment, .. } = waiting else {
         request.state = waiting;
         return true;
     };
@@ -87,7 +87,7 @@ pub(super) fn ask(
                 all_left = whole;
                 offer
             });
-            let is_direct = engine.config.long_protocol == LongProtocol::Auto && !fan_in;
+            let is_direct = engine.config.long_protocol == LongProtocol::Auto;
             stream.or_else(|| if is_direct { instead_of_stream(methods, to, id, &segment) } else { None })
         }
         Protocol::Get => methods.expose(to, &segment, Access::Read, Owner::Send(id)).map(Offer::Memory),

@@ -91,21 +91,6 @@ pub fn start_general(
     envelope: &Envelope,
     segment: Segment,
 ) -> Result<Started> {
-    start_among(engine, methods, to, envelope, segment, false)
-}
-
-/// The same; `fan_in`: others send to that process at the same time.
-///
-/// # Errors
-/// As [`start_general`].
-pub fn start_among(
-    engine: &mut Engine,
-    methods: &mut Methods,
-    to: Peer,
-    envelope: &Envelope,
-    segment: Segment,
-    fan_in: bool,
-) -> Result<Started> {
     let (mut segment, mut envelope) = (segment, *envelope);
     engine.losses.check(to)?;
     engine.contexts.check_revoked(envelope.context)?;
@@ -116,7 +101,7 @@ pub fn start_among(
     }
     let envelope = &envelope;
     if let Some(bounced) = bounced {
-        return staging::send(engine, to, envelope, segment, bounced, fan_in);
+        return staging::send(engine, to, envelope, segment, bounced);
     }
     if engine.explaining.is_some()
         && envelope.mode != Mode::Synchronous
@@ -138,10 +123,10 @@ pub fn start_among(
         return Ok(Started::Complete);
     }
     if engine.explaining.is_some() {
-        let (protocol, why) = proposal(&engine.config, methods, to, envelope, &segment, fan_in);
+        let (protocol, why) = proposal(&engine.config, methods, to, envelope, &segment);
         explained::sent(engine, to, envelope, protocol.name(), why);
     }
-    let pending = State::SendPending { segment, to, place: u64::MAX, fan_in };
+    let pending = State::SendPending { segment, to, place: u64::MAX };
     let id = engine.requests.insert(Request::new(pending))?;
     engine.outgoing.note(id, to, envelope);
     if !(engine.way_is_free(to) && action::leave(engine, methods, to, id, envelope)) {
@@ -168,7 +153,6 @@ pub(super) fn proposal(
     to: Peer,
     envelope: &Envelope,
     segment: &Segment,
-    fan_in: bool,
 ) -> (Protocol, &'static str) {
     let mut caps = methods.caps(to);
     caps.packet -= envelope.front();
@@ -185,7 +169,6 @@ pub(super) fn proposal(
         get_limit: config.get_limit,
         run_limit: config.run_limit,
         pipeline_limit: config.pipeline_limit,
-        fan_in,
         long: config.long_protocol,
     };
     protocol::choose(&traits, &caps)

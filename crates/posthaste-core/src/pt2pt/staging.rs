@@ -76,9 +76,8 @@ pub(super) fn send(
     envelope: &Envelope,
     segment: Segment,
     (memory, device): (OwnedBuf, Segment),
-    fan_in: bool,
 ) -> Result<Started> {
-    let pending = State::SendPending { segment, to, place: u64::MAX, fan_in };
+    let pending = State::SendPending { segment, to, place: u64::MAX };
     let id = engine.requests.insert(Request { staged: true, ..Request::new(pending) })?;
     engine.outgoing.note(id, to, envelope);
     let queued = engine.with_pending(to, |pending| pending.push_without_data(id, *envelope));

@@ -95,8 +95,6 @@ pub enum State {
         to: Peer,
         /// Its place in the queue.
         place: u64,
-        /// Others send to the same process at the same time.
-        fan_in: bool,
     },
     /// Asked, no answer yet. The segment stays for the case that the answer is an ok-to-send.
     SendAsked {

@@ -46,7 +46,7 @@ pub struct Age(u64);
 #[cfg(test)]
 impl Age {
     /// That of whatever begins.
-    pub const LAST: Age = Age(u64::MAX);
+    pub const LAST: Self = Self(u64::MAX);
 }
 
 /// Some targets of a window.
