@@ -102,8 +102,8 @@ const PROGRAMS: [&str; 13] = [
 /// turns (`-f`), two jobs that spin for their other halves, each on the other's CPU, stop each other for ever.
 const REALTIME: [&str; 3] = ["chrt", "-r", "10"];
 const CROWDS: [usize; 4] = [4, 8, 16, 32];
-/// Groups that are measured only when they are asked for: they take many minutes.
-const LONG: [&str; 2] = ["coll", "hosts"];
+/// Groups that are measured unless others are asked for.
+const USUAL: [&str; 9] = ["latency", "bandwidth", "rate", "modes", "pair", "crowd", "startup", "idle", "tcp"];
 /// For so long rounds of the others are begun.
 const ENOUGH: Duration = Duration::from_secs(540);
 const STARTED: [usize; 3] = [2, 16, 64];
@@ -203,7 +203,7 @@ impl Plan {
         }
         let wanted = |group: &&str| {
             let is_asked_for = options.only.iter().any(|o| o.eq_ignore_ascii_case(group));
-            is_asked_for || (options.only.is_empty() && (options.full || !LONG.contains(group)))
+            is_asked_for || (options.only.is_empty() && (options.full || USUAL.contains(group)))
         };
         let groups: Vec<&'static str> =
             if options.forced { Vec::new() } else { GROUPS.into_iter().filter(wanted).collect() };

@@ -300,7 +300,8 @@ impl Engines {
         }
         let mut world = Comm::world(rank, size as u32);
         world.set_accord(accord);
-        let own = Comm::own(me);
+        let mut own = Comm::own(me);
+        own.set_accord(Accord { shares_cpus: false, ..accord });
         let mut founding = Comm::founding(rank, size as u32);
         founding.set_accord(accord);
         world.make_known(&mut engine);

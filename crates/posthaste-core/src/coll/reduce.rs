@@ -454,10 +454,14 @@ fn combine_block_in_order<'d>(
         for rank in (lowest..highest).rev().filter(|rank| *rank != me) {
             draft.receive(rank, incoming(rank).all());
         }
-        draft.fence();
+        // What we have sent need not have left: its receivers may still be at the operands of higher ranks, ours among them.
+        draft.turn();
         let terms: Vec<UserBuf> = (lowest..highest).map(|rank| incoming(rank).buf).collect();
         draft.fold(&terms, sum.buf, mine.count);
         highest = lowest;
+    }
+    if sum.buf != result.buf {
+        draft.fence();
     }
     copy_unless_same(draft, sum, result);
 }

@@ -79,10 +79,12 @@ fn packed(segment: &Segment) -> Vec<u8> {
 /// Takes all plans to their ends.
 pub(super) fn walk_through(schedules: Vec<Schedule>) -> Cost {
     thread_local! {
-        static TURN: Cell<bool> = const { Cell::new(false) };
+        static TURN: Cell<u32> = const { Cell::new(0) };
     }
-    // Who was told last goes on first, or last: some run far ahead then, or all go in step.
-    let last_first = TURN.replace(!TURN.get());
+    // Who was told last goes on first, or last: some run far ahead then, or all go in step. What is sent has left at once, or when it has
+    // been received.
+    let turn = TURN.replace(TURN.get() + 1);
+    let (last_first, asks) = (turn & 1 != 0, turn & 2 != 0);
     let member = |schedule: Schedule| Member {
         plan: schedule.0,
         next: 0,
@@ -99,8 +101,9 @@ pub(super) fn walk_through(schedules: Vec<Schedule>) -> Cost {
     while let Some(rank) = if last_first { ready.pop_back() } else { ready.pop_front() } {
         let member = &mut members[rank as usize];
         loop {
-            member.receive(rank, size, &mut wires);
-            if !member.open.is_empty() || member.is_over() {
+            // Who has sent it may wait for that.
+            ready.extend(member.receive(rank, size, &mut wires));
+            if !member.open.is_empty() || member.is_over() || (asks && member.waits_for_receivers()) {
                 break;
             }
             ready.extend(member.section(rank, size, &mut wires));
@@ -123,6 +126,12 @@ pub(super) fn walk_through(schedules: Vec<Schedule>) -> Cost {
 impl Member {
     fn is_over(&self) -> bool {
         self.next == self.plan.steps.len()
+    }
+
+    /// Whether it is at a fence, and something that it has sent has not been received.
+    fn waits_for_receivers(&self) -> bool {
+        let is_at_fence = matches!(self.plan.steps.get(self.next.wrapping_sub(1)), Some(Step::Fence));
+        is_at_fence && self.under_way.iter().any(|message| message.contents.borrow().unread.is_some())
     }
 
     /// Takes the steps up to the next fence. Gives those that messages have left for.
@@ -164,9 +173,15 @@ impl Member {
         told
     }
 
-    /// Receives what has come.
-    fn receive(&mut self, rank: u32, members: usize, wires: &mut HashMap<(u32, u32), VecDeque<Message>>) {
+    /// Receives what has come. Gives those that have sent it.
+    fn receive(
+        &mut self,
+        rank: u32,
+        members: usize,
+        wires: &mut HashMap<(u32, u32), VecDeque<Message>>,
+    ) -> Vec<u32> {
         let Self { plan, open, deepest, .. } = self;
+        let mut senders = Vec::new();
         // The first of those from one sender gets its first message.
         let mut waiting = Vec::new();
         open.retain(|step| {
@@ -180,8 +195,10 @@ impl Member {
             assert_eq!(bytes.len() as u64, segment.len(), "what rank {from} sends rank {rank}");
             segment.clone().unpack(bytes[..].into());
             *deepest = (*deepest).max(depth);
+            senders.push(*from);
             false
         });
+        senders
     }
 }
 

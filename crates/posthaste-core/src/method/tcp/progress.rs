@@ -89,7 +89,8 @@ impl Tcp {
         let mut ready = std::mem::take(&mut self.ready);
         self.set.wait(Duration::ZERO, &mut ready);
         let mut busy = found;
-        let elsewhere = ready.iter().any(|ready| Some(ready.token) != self.busy.map(|peer| peer.0.into()));
+        let busy_one = self.busy.map(|peer| peer.0.into());
+        let elsewhere = ready.iter().any(|ready| ready.write || Some(ready.token) != busy_one);
         self.favour = if elsewhere { FAVOUR } else { (self.favour * 2).min(MOST_FAVOUR) };
         for Ready { token, read, write } in ready.drain(..) {
             if token == LISTENER {
