@@ -39,7 +39,7 @@ struct Way {
 const PACKETS: &[(&str, &str)] = &[("POSTHASTE_MAP_WINDOWS", "0"), ("POSTHASTE_WINDOW_TRANSPORT", "0")];
 const ALONE: &[(&str, &str)] = &[("POSTHASTE_WINDOW_THREAD", "0")];
 
-const WAYS: [Way; 12] = [
+const WAYS: [Way; 13] = [
     Way { name: "mapped memory", over: Over::Own, arguments: &["allocate", AT_ONCE], environment: ALONE },
     Way {
         name: "mapped memory of the program",
@@ -74,6 +74,12 @@ const WAYS: [Way; 12] = [
     Way {
         name: "libfabric",
         over: Over::Fabric,
+        arguments: &["allocate", BOUND],
+        environment: &[("POSTHASTE_MAP_WINDOWS", "0")],
+    },
+    Way {
+        name: "libfabric that does atomic operations",
+        over: Over::Atomics,
         arguments: &["allocate", BOUND],
         environment: &[("POSTHASTE_MAP_WINDOWS", "0")],
     },
