@@ -292,8 +292,10 @@ impl OneSided {
             let is_full = asks && traffic.unanswered >= ASKED;
             let left = match next {
                 Outgoing::Flush(_) if traffic.transfers > 0 => Left::Nothing,
+                // What has been asked before is answered by itself.
+                Outgoing::Flush(_) if !traffic.unconfirmed && traffic.unanswered > 0 => Left::Nothing,
                 // The target need not be asked.
-                Outgoing::Flush(serial) if !traffic.unconfirmed && traffic.unanswered == 0 => {
+                Outgoing::Flush(serial) if !traffic.unconfirmed => {
                     busy = true;
                     if let Some(Asked { token, wanted, .. }) = self.asked.remove(&serial) {
                         let outcome = traffic.outcome(&wanted);
