@@ -152,8 +152,8 @@ impl Waiting {
         None
     }
 
-    /// The patience of calls that wait for a word in memory: looks again and again while every rank has a CPU. Whether it has been
-    /// written; if not, it is time to wait properly.
+    /// The patience of calls that wait for a word in memory: looks again and again while every rank has a CPU, and between some yields
+    /// where ranks share CPUs. Whether it has been written; if not, it is time to wait properly.
     #[inline]
     pub fn spin_on(&self, mut is_written: impl FnMut() -> bool) -> bool {
         if is_written() {

@@ -292,7 +292,7 @@ impl OneSided {
             let is_full = asks && traffic.unanswered >= ASKED;
             let left = match next {
                 Outgoing::Flush(_) if traffic.transfers > 0 => Left::Nothing,
-                // What has been asked before is answered by itself.
+                // What has been asked before is answered by itself, and its answers say all that the flush would be told.
                 Outgoing::Flush(_) if !traffic.unconfirmed && traffic.unanswered > 0 => Left::Nothing,
                 // The target need not be asked.
                 Outgoing::Flush(serial) if !traffic.unconfirmed => {
