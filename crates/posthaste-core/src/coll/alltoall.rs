@@ -4,7 +4,7 @@ use crate::buffer::{Base, UserBuf};
 use crate::coll::choose::{self, Alltoall};
 use crate::coll::label::Function;
 use crate::coll::levels::Levels;
-use crate::coll::plan::{Blocks, Draft, Operand, described};
+use crate::coll::plan::{Blocks, Draft, Operand};
 use crate::coll::{Schedule, Team};
 use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
@@ -28,14 +28,17 @@ impl<'a> TypedBlocks<'a> {
         Self { buf: base.buf(), counts, displacements, datatypes }
     }
 
+    /// The block of a rank; lists that are too short have empty blocks at the end.
     pub(super) fn block(&self, rank: u32) -> Segment {
+        let known = self.counts.len().min(self.displacements.len()).min(self.datatypes.len());
+        if (rank as usize) < known { self.at_block(rank).all() } else { Segment::contiguous(self.buf, 0) }
+    }
+
+    /// The same as an operand, of a rank that the lists have.
+    pub(super) fn at_block(&self, rank: u32) -> Operand<'a> {
         let rank = rank as usize;
-        match (self.counts.get(rank), self.displacements.get(rank), self.datatypes.get(rank)) {
-            (Some(count), Some(at), Some(datatype)) => {
-                described(self.buf.offset(*at as isize), *count, datatype)
-            }
-            _ => Segment::contiguous(self.buf, 0),
-        }
+        let buf = self.buf.offset(self.displacements[rank] as isize);
+        Operand { buf, count: self.counts[rank], datatype: &self.datatypes[rank] }
     }
 }
 

@@ -44,8 +44,8 @@ const THROUGH_ONE_OF_HOST: u64 = 256 << 10;
 const BLOCK_THROUGH_ONE: u64 = 2 << 10;
 /// Most bytes that all members of a node have for those of another one, where they go in one message.
 const COMBINED: u64 = 32 << 10;
-/// Most bytes of all edges between two neighbours that go in one message.
-const TOGETHER: u64 = 16 << 10;
+/// Most bytes of all edges between two neighbours that are packed for their message.
+const PACKED: u64 = 16 << 10;
 /// Most members that all talk to all at once.
 const DIRECT_MEMBERS: u32 = 32;
 
@@ -127,6 +127,24 @@ pub(super) enum Alltoall {
     ThroughOne,
 }
 
+/// Ways of a reduction of which everybody gets a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReduceScatter {
+    /// Everybody sends everybody the elements of its block.
+    Direct,
+    /// One member combines all, and gives everybody its block.
+    ThroughOne,
+}
+
+/// Ways of a prefix reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scan {
+    /// log2(n) rounds, in which almost everybody sends, receives and combines.
+    Doubling,
+    /// One after the other: n rounds, in each of which one member does.
+    Chain,
+}
+
 /// Whether blocks that all send to all go through the leaders of nodes, of which the largest has so many members: where a message takes
 /// longer than their bytes.
 pub(super) fn alltoall_goes_through_leaders(members: u32, block: u64) -> bool {
@@ -134,10 +152,10 @@ pub(super) fn alltoall_goes_through_leaders(members: u32, block: u64) -> bool {
     block.saturating_mul(members).saturating_mul(members) <= COMBINED
 }
 
-/// Whether so many bytes go in one message where there are several edges between two neighbours. Both ends say the same: what is sent along
-/// an edge is as long as what is received there.
-pub(super) fn go_together(bytes: u64) -> bool {
-    bytes <= TOGETHER
+/// Whether blocks of so many bytes that go in one message are packed for it: where copies cost less than a datatype that says where the
+/// blocks lie. Each side may choose its own.
+pub(super) fn are_packed(bytes: u64) -> bool {
+    bytes <= PACKED
 }
 
 impl Bcast {
@@ -231,13 +249,27 @@ pub(super) fn allgather(n: u32, block: u64, oversubscribed: bool) -> Allgather {
 
 /// The way of an exchange of all with all with so many bytes in each block.
 pub(super) fn alltoall(n: u32, block: u64, cpus: Cpus) -> Alltoall {
+    if go_through_one(n, block, cpus) { Alltoall::ThroughOne } else { Alltoall::Direct }
+}
+
+/// The way of a reduction of which everybody gets a block of so many bytes.
+pub(super) fn reduce_scatter(n: u32, block: u64, cpus: Cpus) -> ReduceScatter {
+    if go_through_one(n, block, cpus) { ReduceScatter::ThroughOne } else { ReduceScatter::Direct }
+}
+
+/// Whether it takes less time to give one member all that everybody has for everybody than to send it there.
+fn go_through_one(n: u32, block: u64, cpus: Cpus) -> bool {
     let all = u64::from(n).saturating_mul(u64::from(n)).saturating_mul(block);
-    let through_one = match cpus {
+    match cpus {
         Cpus::Own => false,
         Cpus::Shared => n > 2 && all <= THROUGH_ONE,
         Cpus::OneHost(_) => n > FEW && block <= BLOCK_THROUGH_ONE && all <= THROUGH_ONE_OF_HOST,
-    };
-    if through_one { Alltoall::ThroughOne } else { Alltoall::Direct }
+    }
+}
+
+/// The way of a prefix reduction.
+pub(super) fn scan(n: u32, cpus: Cpus) -> Scan {
+    if cpus != Cpus::Own && n > 2 { Scan::Chain } else { Scan::Doubling }
 }
 
 /// How many messages a member of an exchange of all with all has under way in each direction.
@@ -349,6 +381,10 @@ mod tests {
             assert_eq!(ways, (Alltoall::ThroughOne, Alltoall::Direct), "{n} members, {cpus:?}");
         }
         assert_eq!(alltoall(6, 8, Cpus::OneHost(2)), Alltoall::Direct);
+        assert_eq!(reduce_scatter(8, 2048, Cpus::OneHost(2)), ReduceScatter::ThroughOne);
+        assert_eq!(reduce_scatter(8, 2049, Cpus::OneHost(2)), ReduceScatter::Direct);
+        assert_eq!([2, 3].map(|n| scan(n, Cpus::Shared)), [Scan::Doubling, Scan::Chain]);
+        assert_eq!(scan(64, Cpus::Own), Scan::Doubling);
         assert_eq!(alltoall(2, 8, Cpus::Shared), Alltoall::Direct);
         assert_eq!(allreduce(2, 8, Cpus::Shared), Allreduce::Doubling);
     }

@@ -13,7 +13,7 @@ use crate::coll::choose::{self, Allreduce, Bcast, Cpus};
 use crate::coll::label::Function;
 use crate::coll::nodes::Nodes;
 use crate::coll::plan::{Blocks, Draft, Operand, described};
-use crate::coll::{Schedule, Team, allgather, barrier, bcast, gather, reduce, tree};
+use crate::coll::{Schedule, Team, allgather, barrier, bcast, gather, reduce, scan, tree};
 use crate::datatype::{Datatype, Segment};
 use crate::error::Result;
 
@@ -212,6 +212,57 @@ impl<'n> Levels<'n> {
             draft.send(member, of_member(member));
         }
         draft.copy(of_member(0), mine.all());
+    }
+
+    /// Turns everybody's value into the combination of those up to it; the nodes are runs of ranks.
+    pub(super) fn scan(&self, draft: &mut Draft<'_>, value: Operand<'_>) {
+        self.inside(draft);
+        scan::inclusive(draft, value);
+        if let Some(before) = self.before_node(draft, value) {
+            draft.combine(before.buf, value.buf, value.count);
+        }
+    }
+
+    /// Makes everybody's value, but the first one's, the combination of the operands before its own, which may lie in the same place; the
+    /// nodes are runs of ranks.
+    pub(super) fn exscan(&self, draft: &mut Draft<'_>, own: Operand<'_>, value: Operand<'_>) {
+        self.inside(draft);
+        let (is_first, is_last) = (draft.me() == 0, draft.me() + 1 == draft.n());
+        let total = if is_last { draft.temporary(1, own.count, own.datatype).get(0) } else { own };
+        if is_last {
+            draft.copy(own.all(), total.all());
+        }
+        scan::exclusive(draft, own, value);
+        if is_last && !is_first {
+            draft.fence();
+            draft.combine(value.buf, total.buf, value.count);
+        }
+        match self.before_node(draft, total) {
+            Some(before) if is_first => draft.copy(before.all(), value.all()),
+            Some(before) => draft.combine(before.buf, value.buf, value.count),
+            None => {}
+        }
+    }
+
+    /// What the operands of all nodes before the own one combine to; nothing in the first. The last member of each node has the `total` of
+    /// its own.
+    fn before_node<'d>(&self, draft: &mut Draft<'_>, total: Operand<'d>) -> Option<Operand<'d>> {
+        let is_behind = self.nodes.node(draft.team.rank() as u32) > 0;
+        // The first node's last member gets nothing.
+        let before = if is_behind { draft.temporary(1, total.count, total.datatype).get(0) } else { total };
+        let last = draft.n() - 1;
+        if draft.me() == last {
+            draft.among(&self.nodes.lasts());
+            draft.fence();
+            scan::exclusive(draft, total, before);
+            draft.fence();
+        }
+        self.inside(draft);
+        if is_behind {
+            bcast::down(draft, &before, last, draft.team.is_oversubscribed());
+            draft.fence();
+        }
+        is_behind.then_some(before)
     }
 
     /// The root gets a short block of everybody: the leader of each other node has those of all its members. The nodes are runs of ranks.

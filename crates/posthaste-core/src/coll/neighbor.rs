@@ -1,11 +1,11 @@
 //! Neighbourhood collectives (MPI-5.0 §8.6 to §8.8): a block from each source, a block to each destination.
 //!
 //! Everybody posts all of its receives and then sends; there is no fence in between, because neighbours with other numbers of neighbours
-//! would have theirs at other places, and wait for each other. A self edge is a copy. Short blocks of several edges between two
-//! processes go in one message.
+//! would have theirs at other places, and wait for each other. A self edge is a copy. The blocks of several edges between two processes go in
+//! one message: short ones packed, long ones from where they lie.
 //!
-//! What must stay true: all messages of an operation have one tag, so of several edges between two members the first that is
-//! sent meets the first that is received. On a grid what is sent down along a dimension is received from above there, also
+//! What must stay true: how blocks leave and where they come in is each side's own matter, the message is the same. Of several edges between
+//! two members the first that is sent meets the first that is received. On a grid what is sent down along a dimension is received from above there, also
 //! where the process below and the one above are the same: block `s` of the sender becomes block `s ^ 1` of the receiver. On
 //! a graph the k-th edge to a process meets its k-th edge from there.
 
@@ -13,9 +13,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::coll::label::Function;
-use crate::coll::plan::{Blocks, Draft, Operand};
+use crate::coll::plan::{Blocks, Draft, Operand, described};
 use crate::coll::{Schedule, Team, TypedBlocks, choose};
-use crate::datatype::Segment;
+use crate::datatype::{Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::PROC_NULL;
 
@@ -76,7 +76,7 @@ pub fn neighbor_allgather(
     send: Operand<'_>,
     recv: Operand<'_>,
 ) -> Result<Schedule> {
-    exchange(team, Function::NeighborAllgather, neighbors, |_| send.all(), |block| recv.block(block))
+    exchange(team, Function::NeighborAllgather, neighbors, |_| send, |block| recv.at_block(block))
 }
 
 /// As [`neighbor_allgather`], with blocks of different lengths in any place.
@@ -90,7 +90,7 @@ pub fn neighbor_allgatherv(
     recv: Blocks<'_>,
 ) -> Result<Schedule> {
     check("recvcounts, displs", &[recv.counts.len(), recv.displacements.len()], neighbors.sources())?;
-    exchange(team, Function::NeighborAllgatherv, neighbors, |_| send.all(), |block| recv.block(block))
+    exchange(team, Function::NeighborAllgatherv, neighbors, |_| send, |block| recv.at_block(block))
 }
 
 /// Everybody sends each of its destinations a block of its own. Counts are those of one block.
@@ -107,8 +107,8 @@ pub fn neighbor_alltoall(
         team,
         Function::NeighborAlltoall,
         neighbors,
-        |block| send.block(block),
-        |block| recv.block(block),
+        |block| send.at_block(block),
+        |block| recv.at_block(block),
     )
 }
 
@@ -129,8 +129,8 @@ pub fn neighbor_alltoallv(
         team,
         Function::NeighborAlltoallv,
         neighbors,
-        |block| send.block(block),
-        |block| recv.block(block),
+        |block| send.at_block(block),
+        |block| recv.at_block(block),
     )
 }
 
@@ -151,8 +151,8 @@ pub fn neighbor_alltoallw(
         team,
         Function::NeighborAlltoallw,
         neighbors,
-        |block| send.block(block),
-        |block| recv.block(block),
+        |block| send.at_block(block),
+        |block| recv.at_block(block),
     )
 }
 
@@ -165,12 +165,12 @@ fn check(argument: &'static str, lengths: &[usize], neighbors: &[i32]) -> Result
     Err(Error::invalid(ErrorClass::Count, argument, format_args!("{lengths:?} entries long"), expected))
 }
 
-fn exchange(
+fn exchange<'d>(
     team: &Team,
     function: Function,
     neighbors: &Neighbors<'_>,
-    send: impl Fn(u32) -> Segment,
-    recv: impl Fn(u32) -> Segment,
+    send: impl Fn(u32) -> Operand<'d>,
+    recv: impl Fn(u32) -> Operand<'d>,
 ) -> Result<Schedule> {
     let me = team.rank() as u32;
     let own = |(_, rank): &(u32, u32)| *rank == me;
@@ -182,56 +182,48 @@ fn exchange(
     }
     let steps = neighbors.sources.len() + neighbors.destinations.len();
     let mut draft = Draft::new(team, function, steps);
-    let together = |edges: &[Segment]| {
-        let bytes = edges.iter().map(Segment::len).fold(0, u64::saturating_add);
-        // Types are compared only where messages go straight between memory of the program.
-        let one = edges.len() > 1 && !team.accord().checks_types && choose::go_together(bytes);
-        one.then_some(bytes)
-    };
     let mut packed = Vec::new();
     for (rank, edges) in by_rank(neighbors.receives().filter(|edge| !own(edge)), &recv) {
-        match together(&edges) {
-            None => edges.into_iter().for_each(|edge| draft.receive(rank, edge)),
-            Some(bytes) => {
-                let all = Segment::contiguous(draft.bytes(bytes as usize), bytes);
-                draft.receive(rank, all.clone());
-                packed.push((all, edges));
-            }
+        if are_packed(team, &edges) {
+            let all = memory_for(&mut draft, &edges);
+            draft.receive(rank, all.clone());
+            packed.push((all, edges));
+        } else {
+            draft.receive(rank, where_they_lie(&edges)?);
         }
     }
     for (rank, edges) in by_rank(neighbors.sends().filter(|edge| !own(edge)), &send) {
-        match together(&edges) {
-            None => edges.into_iter().for_each(|edge| draft.send(rank, edge)),
-            Some(bytes) => {
-                let all = Segment::contiguous(draft.bytes(bytes as usize), bytes);
-                for (edge, part) in edges.iter().zip(parts(&all, &edges)?) {
-                    draft.copy(edge.clone(), part);
-                }
-                draft.send(rank, all);
+        if are_packed(team, &edges) {
+            let all = memory_for(&mut draft, &edges);
+            for (edge, part) in edges.iter().zip(parts(&all, &edges)?) {
+                draft.copy(edge.all(), part);
             }
+            draft.send(rank, all);
+        } else {
+            draft.send(rank, where_they_lie(&edges)?);
         }
     }
     for ((out, _), (into, _)) in neighbors.sends().filter(own).zip(neighbors.receives().filter(own)) {
-        draft.copy(send(out), recv(into));
+        draft.copy(send(out).all(), recv(into).all());
     }
     if !packed.is_empty() {
         draft.fence();
     }
     for (all, edges) in packed {
         for (part, edge) in parts(&all, &edges)?.into_iter().zip(edges) {
-            draft.copy(part, edge);
+            draft.copy(part, edge.all());
         }
     }
     draft.ended()
 }
 
 /// The blocks of the edges between this process and each other one, in the order of their first edges.
-fn by_rank(
+fn by_rank<'d>(
     edges: impl Iterator<Item = (u32, u32)>,
-    block: impl Fn(u32) -> Segment,
-) -> Vec<(u32, Vec<Segment>)> {
+    block: impl Fn(u32) -> Operand<'d>,
+) -> Vec<(u32, Vec<Operand<'d>>)> {
     let mut places = HashMap::new();
-    let mut all: Vec<(u32, Vec<Segment>)> = Vec::new();
+    let mut all: Vec<(u32, Vec<Operand<'d>>)> = Vec::new();
     for (number, rank) in edges {
         let at = *places.entry(rank).or_insert(all.len());
         if at == all.len() {
@@ -242,13 +234,46 @@ fn by_rank(
     all
 }
 
-/// Where each of these blocks lies packed, one behind the other.
-fn parts(all: &Segment, blocks: &[Segment]) -> Result<Vec<Segment>> {
+/// Packed bytes of these blocks.
+fn bytes(blocks: &[Operand<'_>]) -> u64 {
+    blocks.iter().map(Operand::bytes).fold(0, u64::saturating_add)
+}
+
+/// Whether this process packs these blocks.
+fn are_packed(team: &Team, blocks: &[Operand<'_>]) -> bool {
+    // Types are compared only where messages go straight between memory of the program.
+    blocks.len() > 1 && !team.accord().checks_types && choose::are_packed(bytes(blocks))
+}
+
+/// Memory in which these blocks lie packed, one behind the other.
+fn memory_for(draft: &mut Draft<'_>, blocks: &[Operand<'_>]) -> Segment {
+    let bytes = bytes(blocks);
+    Segment::contiguous(draft.bytes(bytes as usize), bytes)
+}
+
+/// Where each of these blocks lies in such memory.
+fn parts(all: &Segment, blocks: &[Operand<'_>]) -> Result<Vec<Segment>> {
     let mut from = 0;
-    let part = |block: &Segment| {
-        let part = all.part(from, from + block.len());
-        from += block.len();
+    let part = |block: &Operand<'_>| {
+        let part = all.part(from, from + block.bytes());
+        from += block.bytes();
         part
     };
     blocks.iter().map(part).collect()
+}
+
+/// These blocks, one of them at least, in one segment.
+///
+/// # Errors
+/// Blocks of which there is no datatype.
+fn where_they_lie(blocks: &[Operand<'_>]) -> Result<Segment> {
+    let first = &blocks[0];
+    if blocks.len() == 1 {
+        return Ok(first.all());
+    }
+    let lengths: Vec<i64> = blocks.iter().map(|block| block.count as i64).collect();
+    let place = |block: &Operand<'_>| block.buf.address().wrapping_sub(first.buf.address()) as i64;
+    let places: Vec<i64> = blocks.iter().map(place).collect();
+    let types: Vec<Datatype> = blocks.iter().map(|block| block.datatype.clone()).collect();
+    Ok(described(first.buf, 1, &Datatype::structure(&lengths, &places, &types)?))
 }

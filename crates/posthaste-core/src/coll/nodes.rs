@@ -82,6 +82,11 @@ impl Nodes {
         leaders.into()
     }
 
+    /// The last member of each.
+    pub(super) fn lasts(&self) -> Arc<[u32]> {
+        self.firsts[1..].iter().map(|end| self.members[*end as usize - 1]).collect()
+    }
+
     /// Whether the ranks of each node follow each other, and those of the next one them.
     pub(super) fn are_runs(&self) -> bool {
         self.in_runs
@@ -100,6 +105,7 @@ mod tests {
             (3, 2, &[0, 1, 4][..], false)
         );
         assert_eq!((&nodes.leaders[..], &nodes.leaders_for(3)[..]), (&[0, 2, 5][..], &[0, 3, 5][..]));
+        assert_eq!(nodes.lasts()[..], [4, 3, 5]);
         assert_eq!([0, 1, 2].map(|node| nodes.members(node).to_vec()), [vec![0, 1, 4], vec![2, 3], vec![5]]);
         assert!(Nodes::of(0, [4, 4, 1].into_iter()).unwrap().are_runs());
         // By turns.

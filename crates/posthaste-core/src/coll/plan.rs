@@ -128,6 +128,11 @@ impl<'a> Operand<'a> {
         self.blocks(block, 1)
     }
 
+    /// The same as an operand.
+    pub(super) fn at_block(self, block: u32) -> Self {
+        Self { buf: self.element(u64::from(block).wrapping_mul(self.count)), ..self }
+    }
+
     /// Several blocks.
     pub(super) fn blocks(&self, first: u32, blocks: u32) -> Segment {
         self.part(u64::from(first).wrapping_mul(self.count), u64::from(blocks).saturating_mul(self.count))
@@ -142,8 +147,13 @@ impl<'a> Blocks<'a> {
 
     /// The block of a rank; lists that are too short have empty blocks at the end.
     pub(super) fn block(&self, rank: u32) -> Segment {
-        let (count, at) = self.place(rank);
-        described(at, count, self.datatype)
+        self.at_block(rank).all()
+    }
+
+    /// The same as an operand.
+    pub(super) fn at_block(&self, rank: u32) -> Operand<'a> {
+        let (count, buf) = self.place(rank);
+        Operand { buf, count, datatype: self.datatype }
     }
 
     /// A datatype of which one element is the blocks of some ranks that follow each other, from where displacements count.

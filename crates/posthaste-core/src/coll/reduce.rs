@@ -8,7 +8,7 @@
 //! packet or the bounce buffer, when the one before it has been.
 
 use crate::buffer::UserBuf;
-use crate::coll::choose::{self, Allreduce, Reduce};
+use crate::coll::choose::{self, Allreduce, Reduce, ReduceScatter};
 use crate::coll::label::Function;
 use crate::coll::levels::Levels;
 use crate::coll::plan::{Draft, Operand, Parts, Reduced, split};
@@ -214,8 +214,42 @@ fn scattered(
         levels.reduce_scatter(&mut draft, own, recv, place);
         return draft.ended();
     }
-    combine_block(&mut draft, own, |rank| Some(place(rank)), recv, send.is_none());
+    let block = own.bytes() / u64::from(draft.n());
+    match choose::reduce_scatter(draft.n(), block, team.cpus_that_combine()) {
+        ReduceScatter::ThroughOne => scattered_by_one(&mut draft, own, recv, place),
+        ReduceScatter::Direct => {
+            combine_block(&mut draft, own, |rank| Some(place(rank)), recv, send.is_none());
+        }
+    }
     draft.ended()
+}
+
+/// The first member combines all operands, and gives everybody its block of the result.
+fn scattered_by_one(
+    draft: &mut Draft<'_>,
+    own: Operand<'_>,
+    recv: UserBuf,
+    place: impl Fn(u32) -> (u64, u64),
+) {
+    draft.going(1); // the other way is that of all exchanges
+    let me = draft.me();
+    let (_, count) = place(me);
+    let mine = Operand { buf: recv, count, ..own };
+    let all = if me == 0 { draft.temporary(1, own.count, own.datatype).get(0) } else { own };
+    onto(draft, own, all.buf, 0);
+    // In place the result takes the place of what has left.
+    draft.fence();
+    if me > 0 {
+        return draft.receive(0, mine.all());
+    }
+    let of_member = |member: u32| {
+        let (first, count) = place(member);
+        all.part(first, count)
+    };
+    for member in 1..draft.n() {
+        draft.send(member, of_member(member));
+    }
+    draft.copy(of_member(0), mine.all());
 }
 
 /// Up a tree to `root`, whose result goes to `result` (which may be `own`).

@@ -57,8 +57,9 @@ pub const TUNABLES: &[Tunable] = &[
     },
     Tunable {
         name: "POSTHASTE_GET_LIMIT",
-        default: "24576",
-        meaning: "shortest message for the direct copy where ranks outnumber CPUs, in bytes",
+        default: "auto",
+        meaning: "shortest message for the direct copy where ranks outnumber CPUs, in bytes; `auto`, what is longer \
+                  than a bounce buffer, or finds none free",
     },
     Tunable {
         name: "POSTHASTE_RUN_LIMIT",

@@ -255,8 +255,8 @@ pub struct Caps {
     pub packet: usize,
     /// Longest message that can leave in one packet from where it lies, in bytes.
     pub in_place: usize,
-    /// Both sides can copy through a common buffer.
-    pub stream: bool,
+    /// Bytes of a bounce buffer, through which both sides can copy; 0: there is none.
+    pub bounce_buffer: usize,
     /// The receiver can read a contiguous message where it lies.
     pub get: bool,
     /// The same for a message that is not contiguous.

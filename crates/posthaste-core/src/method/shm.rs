@@ -547,7 +547,7 @@ impl Method for Shm {
         let (packet, oversubscribed) = (self.longest_eager[to], self.oversubscribed);
         Caps {
             packet,
-            stream: true,
+            bounce_buffer: pool::bytes(&self.node).max(self.copying.own_buffer),
             get,
             put: get,
             put_seen: true,

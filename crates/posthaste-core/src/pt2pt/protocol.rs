@@ -44,8 +44,8 @@ pub struct Traits {
     pub shared_limit: usize,
     /// Longest eager message by setting.
     pub eager_limit: usize,
-    /// Shortest direct copy where CPUs are shared, by setting.
-    pub get_limit: usize,
+    /// Shortest direct copy where CPUs are shared, by setting; else what is longer than a bounce buffer.
+    pub get_limit: Option<usize>,
     /// Shortest mean piece for a direct copy from or into many, by setting.
     pub run_limit: usize,
     /// Shortest message that is registered part by part, by setting.
@@ -73,8 +73,8 @@ impl Protocol {
 /// The choice, and the reason for it in words.
 ///
 /// Through a buffer that stays in the cache both CPUs copy at once, which beats the single copy several times
-/// over where each rank has a CPU. Where ranks share CPUs, filling and draining in turn costs a context switch
-/// for each buffer, and the direct copy needs the sender only once.
+/// over where each rank has a CPU. Where ranks share CPUs, a message that a buffer holds leaves its sender free at once; filling and draining
+/// a longer one in turn costs a context switch for each buffer, and the direct copy needs the sender only once.
 #[inline]
 pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
     if traits.len <= traits.eager_limit.min(caps.packet) as u64 {
@@ -110,7 +110,9 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
             Protocol::Put,
             "POSTHASTE_LONG_PROTOCOL=get, but the receiver cannot read the data where it lies",
         ),
-        LongProtocol::Stream if caps.stream => (Protocol::Stream, "POSTHASTE_LONG_PROTOCOL=stream"),
+        LongProtocol::Stream if caps.bounce_buffer > 0 => {
+            (Protocol::Stream, "POSTHASTE_LONG_PROTOCOL=stream")
+        }
         LongProtocol::Stream => {
             (Protocol::Put, "POSTHASTE_LONG_PROTOCOL=stream, but there is no bounce buffer")
         }
@@ -129,20 +131,24 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
                     );
                 }
             }
-            let is_dear = caps.oversubscribed && traits.len >= traits.get_limit as u64;
+            let get_limit = traits.get_limit.unwrap_or(caps.bounce_buffer + 1);
+            let is_dear = caps.oversubscribed && traits.len >= get_limit as u64;
             let by_parts = caps.windows && caps.registers && traits.len >= traits.pipeline_limit as u64;
             if by_parts && traits.contiguous {
                 (Protocol::Pipeline, "its memory has to be registered, which is done part by part")
-            } else if can_get && !caps.stream {
+            } else if can_get && caps.bounce_buffer == 0 {
                 (Protocol::Get, "the receiver can read the data where it lies")
             } else if can_get && is_dear {
-                (Protocol::Get, "ranks share CPUs and it is not shorter than POSTHASTE_GET_LIMIT")
+                (
+                    Protocol::Get,
+                    "ranks share CPUs, and it is longer than a bounce buffer, or as long as POSTHASTE_GET_LIMIT says",
+                )
             } else if can_write && is_dear && traits.run >= traits.run_limit as u64 {
                 (
                     Protocol::Write,
                     "ranks share CPUs, and the data lies in pieces not shorter than POSTHASTE_RUN_LIMIT",
                 )
-            } else if caps.stream {
+            } else if caps.bounce_buffer > 0 {
                 (Protocol::Stream, "both sides can copy at once through a buffer")
             } else {
                 (
@@ -162,7 +168,7 @@ mod tests {
     fn table() {
         use LongProtocol as L;
         use Protocol as P;
-        let shm = Caps { packet: 4256, stream: true, get: true, put: true, ..Caps::default() };
+        let shm = Caps { packet: 4256, bounce_buffer: 1 << 16, get: true, put: true, ..Caps::default() };
         let oversubscribed = Caps { oversubscribed: true, ..shm };
         let into = Caps { into: true, ..oversubscribed };
         let no_get = Caps { get: false, put: false, ..oversubscribed };
@@ -213,7 +219,7 @@ mod tests {
                 shared: false,
                 shared_limit: 0,
                 eager_limit: 8192,
-                get_limit: 1 << 18,
+                get_limit: Some(1 << 18),
                 run_limit: 1024,
                 pipeline_limit: 1 << 16,
                 long,
@@ -226,7 +232,7 @@ mod tests {
     fn the_reason_is_the_one_that_decided() {
         let caps = Caps {
             packet: 4256,
-            stream: true,
+            bounce_buffer: 1 << 16,
             get: true,
             put: true,
             oversubscribed: true,
@@ -239,7 +245,7 @@ mod tests {
             shared: false,
             shared_limit: 1 << 14,
             eager_limit: 4096,
-            get_limit: 1 << 18,
+            get_limit: Some(1 << 18),
             run_limit: 1024,
             pipeline_limit: 1 << 16,
             long: LongProtocol::Auto,

@@ -109,6 +109,40 @@ fn barriers_and_broadcasts_cross_the_network_once_for_each_node() {
 }
 
 #[test]
+fn prefixes_are_right_wherever_members_are() {
+    let (pair, compose) = (pair(), compose());
+    everywhere(&SIZES, |places, teams, label| {
+        let (n, (nodes, two_levels)) = (teams.len() as u32, nodes(places));
+        let rounds = nodes.ilog2() as usize + 1;
+        let in_runs = places.is_sorted();
+        for (count, inclusive) in [(1, true), (1, false), (700, true), (700, false)] {
+            let own: Vec<Memory> = (0..n).map(|rank| Memory::new(&maps(rank, count))).collect();
+            let got: Vec<Memory> = (0..n).map(|_| Memory::new(&vec![0; 2 * count as usize])).collect();
+            let in_place = |rank: u32| rank % 3 == 1;
+            let messages = between(places, teams, |team, rank| {
+                let (own, got) = (own[rank as usize].buf(), got[rank as usize].buf());
+                let reduced = match in_place(rank) {
+                    true => Reduced::new(None, own, count, &pair),
+                    false => Reduced::new(Some(own), got, count, &pair),
+                };
+                if inclusive {
+                    coll::scan(team, reduced, &compose)
+                } else {
+                    coll::exscan(team, reduced, &compose)
+                }
+            });
+            for rank in u32::from(!inclusive)..n {
+                let at = if in_place(rank) { &own } else { &got };
+                let expected = folded(0..rank + u32::from(inclusive), 0..count);
+                let is_right = at[rank as usize].get(expected.len()) == expected;
+                assert!(is_right, "{count} at {rank}, inclusive {inclusive}, {label}");
+            }
+            assert!(!two_levels || !in_runs || messages <= nodes * rounds, "{label}: {messages}");
+        }
+    });
+}
+
+#[test]
 fn reductions_are_right_wherever_members_are() {
     let (pair, word) = (pair(), Datatype::of::<u64>());
     let (compose, sum) = (compose(), Op::from(Predefined::Sum));
