@@ -286,6 +286,10 @@ impl Label {
 
     /// Whether two tags are of the same operation of a communicator, and yet of different ones.
     pub(super) fn clash(a: i32, b: i32) -> bool {
+        // Most are of other operations: their numbers alone tell.
+        if a >> CODE_BITS != b >> CODE_BITS {
+            return false;
+        }
         let (Some(a), Some(b)) = (Self::read(a), Self::read(b)) else { return false };
         let is_same = (a.number, a.again) == (b.number, b.again);
         // Of those that are started again another one may have the same number, but not also the same function and root: those two
@@ -307,9 +311,13 @@ impl Label {
         a != b && way(a) == way(b)
     }
 
-    /// Whether it is of this operation, or of one that was called shortly before.
-    pub(super) fn is_up_to(self, last: Self) -> bool {
-        last.number.wrapping_sub(self.number) % NUMBERS < RECENT
+    /// What a tag says, if it is a label of this operation, or of one that was called shortly before.
+    #[inline]
+    pub(super) fn is_recent(self, tag: i32) -> Option<Self> {
+        // Most are of later operations: their numbers alone tell.
+        let number = tag as u32 >> CODE_BITS;
+        let is_up_to = self.number.wrapping_sub(number) % NUMBERS < RECENT;
+        if is_up_to { Self::of(tag) } else { None }
     }
 
     /// `MPI_Bcast with root 3`, as far as it can be told among so many members.
@@ -444,8 +452,8 @@ mod tests {
     #[test]
     fn what_was_called_shortly_before_is_told_from_what_comes() {
         let label = |number| Label::new(number, Function::Scan);
-        assert!(label(7).is_up_to(label(7)) && label(5).is_up_to(label(7)));
-        assert!(label(NUMBERS - 1).is_up_to(label(2)));
-        assert!(!label(8).is_up_to(label(7)) && !label(NUMBERS - 1).is_up_to(label(RECENT)));
+        let is_up_to = |number, last| label(last).is_recent(label(number).tag()) == Some(label(number));
+        assert!(is_up_to(7, 7) && is_up_to(5, 7) && is_up_to(NUMBERS - 1, 2));
+        assert!(!is_up_to(8, 7) && !is_up_to(NUMBERS - 1, RECENT));
     }
 }

@@ -632,6 +632,9 @@ impl Place {
         if self.is_alone {
             strays.extend(stray::older(engine, plan, new));
         }
+        if strays.is_empty() {
+            return false;
+        }
         // Who waits for nobody's message is not kept waiting by who has given up.
         if !self.waits_for_messages(plan) {
             strays.retain(|stray| !Label::gives_up(stray.tag));

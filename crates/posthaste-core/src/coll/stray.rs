@@ -27,7 +27,7 @@ pub(super) fn clashing(engine: &mut Engine, plan: &Plan, new: u64) -> Vec<Patter
     let any = engine.losses.is_empty();
     let clashes =
         |early: &Pattern| (any || Label::lacks(early.tag).is_some()) && Label::clash(early.tag, plan.tag);
-    engine.matching.early(plan.context, plan.tag, new).into_iter().filter(clashes).collect()
+    engine.matching.early(plan.context, plan.tag, new, clashes)
 }
 
 /// Messages of earlier operations than that of this plan, which are all over: they went well here, and at others something else was called.
@@ -36,25 +36,25 @@ pub(super) fn clashing(engine: &mut Engine, plan: &Plan, new: u64) -> Vec<Patter
 pub(super) fn older(engine: &mut Engine, plan: &Plan, new: u64) -> Vec<Pattern> {
     let Some(own) = Label::of(plan.tag).filter(|_| engine.losses.is_empty()) else { return Vec::new() };
     let is_older = |early: &Pattern| {
-        Label::of(early.tag).is_some_and(|label| label.number != own.number && label.is_up_to(own))
+        own.is_recent(early.tag).is_some_and(|label| label.number != own.number)
             && !Label::gives_up(early.tag)
             && Label::lacks(early.tag).is_none()
     };
-    let mut early = engine.matching.early(plan.context, plan.tag, new);
-    for empty in engine.matching.empty_before(plan.context, plan.tag) {
+    let mut early = engine.matching.early(plan.context, plan.tag, new, is_older);
+    for empty in engine.matching.empty_before(plan.context, plan.tag, is_older) {
         if !early.contains(&empty) {
             early.push(empty);
         }
     }
-    early.into_iter().filter(is_older).collect()
+    early
 }
 
 /// Messages of the operation of this plan, or of earlier ones, which are over.
 #[cold]
 pub(super) fn left_over(engine: &mut Engine, plan: &Plan) -> Vec<Pattern> {
     let Some(own) = Label::of(plan.tag).filter(|_| engine.losses.is_empty()) else { return Vec::new() };
-    let is_left = |early: &Pattern| Label::of(early.tag).is_some_and(|label| label.is_up_to(own));
-    engine.matching.early(plan.context, plan.tag, u64::MAX).into_iter().filter(is_left).collect()
+    let is_left = |early: &Pattern| own.is_recent(early.tag).is_some();
+    engine.matching.early(plan.context, plan.tag, u64::MAX, is_left)
 }
 
 /// Messages of an operation that was given up.

@@ -9,7 +9,8 @@
 //! What must stay true: stamps grow, so "first" means first posted or first arrived; every entry leaves all its
 //! queues at once; the entries of a kind are all among the few or all filed, and filed until the last has left.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::ops::RangeBounds;
 use std::sync::{Arc, Weak};
 
 use posthaste_os::mem::Source;
@@ -212,7 +213,7 @@ pub struct Matching {
     unexpected_few: Few,
     unexpected_indexes: [Option<Index>; SHAPES],
     /// What came in contexts of collective operations, in its order; of that perhaps some has been taken since.
-    early: Vec<Pattern>,
+    early: VecDeque<Pattern>,
     /// The same of what came without data, which may say what becomes of an operation: that of each by itself.
     early_empty: BTreeMap<(u64, i32), Vec<Pattern>>,
     early_empty_count: usize,
@@ -243,7 +244,7 @@ impl Default for Matching {
             unexpected_count: 0,
             unexpected_few: Few::new(),
             unexpected_indexes: [Some(Index::new()), None, None, None],
-            early: Vec::new(),
+            early: VecDeque::new(),
             early_empty: BTreeMap::new(),
             early_empty_count: 0,
             narrow: Vec::new(),
@@ -450,41 +451,89 @@ impl Matching {
         !(self.early.is_empty() && self.early_empty.is_empty())
     }
 
-    /// Messages of a context of collective operations that nobody has asked for yet, in the order in which they came, those without data at
-    /// the end. Where there are many it is the oldest and the newest, and all without data of the operation with this tag: who is far behind
-    /// does not look at all of them in every operation. Of those that are none of the last `new` unexpected messages the caller knows
-    /// already.
-    pub fn early(&mut self, context: ContextId, tag: i32, new: u64) -> Vec<Pattern> {
+    /// Messages of a context of collective operations that nobody has asked for yet and that are `wanted`, in the order in which they came,
+    /// those without data at the end. Where there are many it is the oldest and the newest, and all without data of the operation with this
+    /// tag: who is far behind does not look at all of them in every operation. Of those that are none of the last `new` unexpected messages
+    /// the caller knows already.
+    pub fn early(
+        &mut self,
+        context: ContextId,
+        tag: i32,
+        new: u64,
+        wanted: impl Fn(&Pattern) -> bool,
+    ) -> Vec<Pattern> {
+        if self.unexpected_count == 0 {
+            self.early.clear();
+            self.early_empty.clear();
+            self.early_empty_count = 0;
+            return Vec::new();
+        }
         let half = MOST_LOOKED_AT / 2;
         let is_first_look = new > half as u64;
-        let are_few = self.early_empty_count <= MOST_LOOKED_AT;
-        if is_first_look && are_few && self.early.len() <= MOST_LOOKED_AT {
-            self.forget_early();
-        }
         let len = self.early.len();
         let oldest = if is_first_look { len.min(half) } else { 0 };
         let newest = half.min(usize::try_from(new).unwrap_or(half));
         let ends = (0..oldest).chain(len.saturating_sub(newest).max(oldest)..len);
+        let is_wanted = |early: &Pattern| early.context == context && wanted(early);
+        let found: Vec<usize> = ends.filter(|at| is_wanted(&self.early[*at])).collect();
+        // What has been taken is forgotten, so that it is looked for once.
+        let mut taken = Vec::new();
+        let mut some: Vec<Pattern> = Vec::with_capacity(found.len());
+        for at in found {
+            let early = self.early[at];
+            if self.unexpected_entry(&early).is_some() { some.push(early) } else { taken.push(at) }
+        }
+        for at in taken.into_iter().rev() {
+            self.early.remove(at);
+        }
         let operation = operation(context, tag);
-        let empty = if is_first_look && are_few {
+        let empty = if is_first_look && self.early_empty_count <= MOST_LOOKED_AT {
             (context.0, i32::MIN)..=(context.0, i32::MAX)
         } else {
             operation..=operation
         };
-        let some: Vec<Pattern> = ends
-            .map(|at| self.early[at])
-            .filter(|early| early.context == context)
-            .chain(self.early_empty.range(empty).flat_map(|(_, early)| early.iter().copied()))
-            .collect();
-        some.into_iter().filter(|early| self.unexpected_entry(early).is_some()).collect()
+        some.extend(self.empty_among(empty, wanted));
+        some
     }
 
     /// Those of them without data that are of operations before that with this tag.
-    pub fn empty_before(&mut self, context: ContextId, tag: i32) -> Vec<Pattern> {
-        let before = (context.0, i32::MIN)..operation(context, tag);
-        let some = self.early_empty.range(before).flat_map(|(_, early)| early.iter().copied());
-        let some: Vec<Pattern> = some.collect();
-        some.into_iter().filter(|early| self.unexpected_entry(early).is_some()).collect()
+    pub fn empty_before(
+        &mut self,
+        context: ContextId,
+        tag: i32,
+        wanted: impl Fn(&Pattern) -> bool,
+    ) -> Vec<Pattern> {
+        self.empty_among((context.0, i32::MIN)..operation(context, tag), wanted)
+    }
+
+    /// Those of these operations.
+    fn empty_among(
+        &mut self,
+        operations: impl RangeBounds<(u64, i32)>,
+        wanted: impl Fn(&Pattern) -> bool,
+    ) -> Vec<Pattern> {
+        let all = self.early_empty.range(operations).flat_map(|(_, early)| early.iter().copied());
+        let mut some: Vec<Pattern> = all.filter(wanted).collect();
+        some.retain(|early| {
+            let is_there = self.unexpected_entry(early).is_some();
+            if !is_there {
+                self.forget_empty(early);
+            }
+            is_there
+        });
+        some
+    }
+
+    /// Such a message has been taken.
+    fn forget_empty(&mut self, taken: &Pattern) {
+        let operation = operation(taken.context, taken.tag);
+        let Some(early) = self.early_empty.get_mut(&operation) else { return };
+        let before = early.len();
+        early.retain(|early| early != taken);
+        self.early_empty_count -= before - early.len();
+        if early.is_empty() {
+            self.early_empty.remove(&operation);
+        }
     }
 
     /// All such messages that are wanted, of all contexts.
@@ -506,7 +555,7 @@ impl Matching {
             self.early_empty.entry(operation(context, tag)).or_default().push(early);
             self.early_empty_count += 1;
         } else {
-            self.early.push(early);
+            self.early.push_back(early);
         }
     }
 
