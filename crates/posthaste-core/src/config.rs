@@ -9,8 +9,8 @@ mod tunables;
 use posthaste_os::mem::Store;
 use posthaste_os::node::VCIS;
 use read::{
-    bounce_buffer, choice_of_links, choice_of_ways, names, number, number_or_auto, place_of_names, ports,
-    renamed, switch, text, word,
+    bounce_buffer, choice_of_links, choice_of_ways, names, number, place_of_names, ports, renamed, switch,
+    text, word,
 };
 
 use crate::error::{Error, ErrorClass, Result};
@@ -196,8 +196,8 @@ pub struct Config {
     pub copy_store: Option<Store>,
     /// Bytes that a side copies before it notifies the other side.
     pub stream_chunk: usize,
-    /// Shortest message for a direct copy when the ranks outnumber the CPUs. `None`: what is longer than a bounce buffer.
-    pub get_limit: Option<usize>,
+    /// Shortest message for a direct copy when the ranks outnumber the CPUs, cut to what is longer than a bounce buffer.
+    pub get_limit: usize,
     /// Shortest mean piece of a direct copy from or into many pieces, in bytes.
     pub run_limit: usize,
     /// Shortest message that is copied directly from or into memory from MPI_Alloc_mem.
@@ -292,7 +292,7 @@ impl Default for Config {
             bounce_buffer: BounceBuffer::Auto,
             copy_store: None,
             stream_chunk: 8 << 10,
-            get_limit: None,
+            get_limit: 24 << 10,
             run_limit: 4 << 10,
             shared_limit: 16 << 10,
             board_limit: 32 << 10,
@@ -353,7 +353,7 @@ impl Config {
         let stores = [("auto", None), plain, streaming, string];
         word(&lookup, "POSTHASTE_COPY_STORE", &stores, &mut config.copy_store)?;
         number(&lookup, "POSTHASTE_STREAM_CHUNK", 64..=1 << 30, &mut config.stream_chunk)?;
-        number_or_auto(&lookup, "POSTHASTE_GET_LIMIT", 0..=usize::MAX, &mut config.get_limit)?;
+        number(&lookup, "POSTHASTE_GET_LIMIT", 0..=usize::MAX, &mut config.get_limit)?;
         number(&lookup, "POSTHASTE_RUN_LIMIT", 0..=usize::MAX, &mut config.run_limit)?;
         number(&lookup, "POSTHASTE_SHARED_LIMIT", 0..=usize::MAX, &mut config.shared_limit)?;
         number(&lookup, "POSTHASTE_BOARD_LIMIT", 0..=usize::MAX, &mut config.board_limit)?;

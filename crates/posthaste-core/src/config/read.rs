@@ -224,23 +224,3 @@ where
         )),
     }
 }
-
-/// The same where `auto` says that there is none.
-pub(super) fn number_or_auto<T>(
-    lookup: &impl Fn(&str) -> Option<String>,
-    name: &'static str,
-    range: std::ops::RangeInclusive<T>,
-    value: &mut Option<T>,
-) -> Result<()>
-where
-    T: std::str::FromStr + PartialOrd + std::fmt::Display + Default,
-{
-    let Some(text) = lookup(name) else { return Ok(()) };
-    *value = None;
-    if text != "auto" {
-        let mut number = T::default();
-        self::number(&|_: &str| Some(text.clone()), name, range, &mut number)?;
-        *value = Some(number);
-    }
-    Ok(())
-}

@@ -57,9 +57,10 @@ pub const TUNABLES: &[Tunable] = &[
     },
     Tunable {
         name: "POSTHASTE_GET_LIMIT",
-        default: "auto",
-        meaning: "shortest message for the direct copy where ranks outnumber CPUs, in bytes; `auto`, what is longer \
-                  than a bounce buffer, or finds none free",
+        default: "24576",
+        meaning: "shortest message for the direct copy where ranks outnumber CPUs, in bytes; shorter ones are copied \
+                  so if they are longer than a bounce buffer (16384 bytes for 17 to 32 ranks of a host, 8192 for up to \
+                  64), or find none free",
     },
     Tunable {
         name: "POSTHASTE_RUN_LIMIT",

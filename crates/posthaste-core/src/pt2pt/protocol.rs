@@ -44,8 +44,8 @@ pub struct Traits {
     pub shared_limit: usize,
     /// Longest eager message by setting.
     pub eager_limit: usize,
-    /// Shortest direct copy where CPUs are shared, by setting; else what is longer than a bounce buffer.
-    pub get_limit: Option<usize>,
+    /// Shortest direct copy where CPUs are shared, by setting; what is longer than a bounce buffer is copied so, too.
+    pub get_limit: usize,
     /// Shortest mean piece for a direct copy from or into many, by setting.
     pub run_limit: usize,
     /// Shortest message that is registered part by part, by setting.
@@ -73,8 +73,8 @@ impl Protocol {
 /// The choice, and the reason for it in words.
 ///
 /// Through a buffer that stays in the cache both CPUs copy at once, which beats the single copy several times
-/// over where each rank has a CPU. Where ranks share CPUs, a message that a buffer holds leaves its sender free at once; filling and draining
-/// a longer one in turn costs a context switch for each buffer, and the direct copy needs the sender only once.
+/// over where each rank has a CPU. Where ranks share CPUs, filling and draining in turn costs a context switch
+/// for each buffer, and the direct copy needs the sender only once.
 #[inline]
 pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
     if traits.len <= traits.eager_limit.min(caps.packet) as u64 {
@@ -131,7 +131,7 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
                     );
                 }
             }
-            let get_limit = traits.get_limit.unwrap_or(caps.bounce_buffer + 1);
+            let get_limit = traits.get_limit.min(caps.bounce_buffer + 1);
             let is_dear = caps.oversubscribed && traits.len >= get_limit as u64;
             let by_parts = caps.windows && caps.registers && traits.len >= traits.pipeline_limit as u64;
             if by_parts && traits.contiguous {
@@ -141,7 +141,7 @@ pub fn choose(traits: &Traits, caps: &Caps) -> (Protocol, &'static str) {
             } else if can_get && is_dear {
                 (
                     Protocol::Get,
-                    "ranks share CPUs, and it is longer than a bounce buffer, or as long as POSTHASTE_GET_LIMIT says",
+                    "ranks share CPUs, and it is longer than a bounce buffer or not shorter than POSTHASTE_GET_LIMIT",
                 )
             } else if can_write && is_dear && traits.run >= traits.run_limit as u64 {
                 (
@@ -168,8 +168,9 @@ mod tests {
     fn table() {
         use LongProtocol as L;
         use Protocol as P;
-        let shm = Caps { packet: 4256, bounce_buffer: 1 << 16, get: true, put: true, ..Caps::default() };
+        let shm = Caps { packet: 4256, bounce_buffer: 1 << 19, get: true, put: true, ..Caps::default() };
         let oversubscribed = Caps { oversubscribed: true, ..shm };
+        let small = Caps { bounce_buffer: 1 << 13, ..oversubscribed };
         let into = Caps { into: true, ..oversubscribed };
         let no_get = Caps { get: false, put: false, ..oversubscribed };
         let own = Caps { packet: 4096, get: true, get_any: true, ..Caps::default() };
@@ -186,6 +187,9 @@ mod tests {
             (1 << 20,  false, L::Auto,   shm,     P::Stream),
             (1 << 17,  true,  L::Auto,   oversubscribed, P::Stream),
             (1 << 20,  true,  L::Auto,   oversubscribed, P::Get),
+            (1 << 13,  true,  L::Auto,   small,   P::Stream),
+            (8193,     true,  L::Auto,   small,   P::Get),
+            (8193,     true,  L::Stream, small,   P::Stream),
             (1 << 20,  false, L::Auto,   oversubscribed, P::Stream),
             (1 << 20,  true,  L::Auto,   no_get,  P::Stream),
             (1 << 20,  true,  L::Get,    no_get,  P::Put),
@@ -219,7 +223,7 @@ mod tests {
                 shared: false,
                 shared_limit: 0,
                 eager_limit: 8192,
-                get_limit: Some(1 << 18),
+                get_limit: 1 << 18,
                 run_limit: 1024,
                 pipeline_limit: 1 << 16,
                 long,
@@ -232,7 +236,7 @@ mod tests {
     fn the_reason_is_the_one_that_decided() {
         let caps = Caps {
             packet: 4256,
-            bounce_buffer: 1 << 16,
+            bounce_buffer: 1 << 19,
             get: true,
             put: true,
             oversubscribed: true,
@@ -245,7 +249,7 @@ mod tests {
             shared: false,
             shared_limit: 1 << 14,
             eager_limit: 4096,
-            get_limit: Some(1 << 18),
+            get_limit: 1 << 18,
             run_limit: 1024,
             pipeline_limit: 1 << 16,
             long: LongProtocol::Auto,

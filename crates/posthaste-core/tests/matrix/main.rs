@@ -88,7 +88,7 @@ fn every_protocol(way: Way, kind: Kind, protocols: &[LongProtocol]) -> Vec<Count
         let low = Config {
             stream_chunk: 512,
             shared_limit: 2000,
-            get_limit: Some(3000),
+            get_limit: 3000,
             pipeline_part: 512,
             pipeline_limit: 2000,
             ..eager(300)

@@ -165,11 +165,7 @@ fn in_shared_memory(oversubscribed: bool, config: &Config, case: &Case) -> &'sta
         LongProtocol::Stream => &[&[StreamShm]],
         LongProtocol::Get if whole => &[&[GetShm]],
         LongProtocol::Get => by_the_sender,
-        LongProtocol::Auto
-            if !oversubscribed || config.get_limit.is_none_or(|limit| case.len < limit as u64) =>
-        {
-            &[&[StreamShm]]
-        }
+        LongProtocol::Auto if !oversubscribed || case.len < config.get_limit as u64 => &[&[StreamShm]],
         // The receiver declines where its own pieces are short.
         LongProtocol::Auto if whole && case.to.mean_run(case.room()) < RUN_LIMIT as u64 => {
             &[&[GetShm, PutShm]]

@@ -175,7 +175,7 @@ fn travel(
             eager_limit,
             tcp_eager_limit,
             stream_chunk,
-            get_limit: Some(get_limit),
+            get_limit,
             pipeline_part,
             pipeline_limit: get_limit,
             long_protocol,
