@@ -134,7 +134,7 @@ pub(super) fn exchange(
 fn through_one(team: &Team, send: Option<Operand<'_>>, recv: Operand<'_>) -> Result<Schedule> {
     let n = team.size() as u32;
     let mut draft = Draft::new(team, Function::Alltoall, 2 * n as usize + 3);
-    draft.going(1); // the other way is that of all exchanges
+    draft.going(2); // others are that of all exchanges and two levels
     let (own, all) = (send.unwrap_or(recv).blocks(0, n), recv.blocks(0, n));
     if draft.me() > 0 {
         draft.send(0, own);

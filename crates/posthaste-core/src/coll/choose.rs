@@ -45,7 +45,7 @@ const BLOCK_THROUGH_ONE: u64 = 2 << 10;
 /// Most bytes that all members of a node have for those of another one, where they go in one message.
 const COMBINED: u64 = 32 << 10;
 /// Most bytes of all edges between two neighbours that are packed for their message.
-const PACKED: u64 = 16 << 10;
+const PACKED: u64 = 32 << 10;
 /// Most members that all talk to all at once.
 const DIRECT_MEMBERS: u32 = 32;
 
@@ -267,9 +267,9 @@ fn go_through_one(n: u32, block: u64, cpus: Cpus) -> bool {
     }
 }
 
-/// The way of a prefix reduction.
-pub(super) fn scan(n: u32, cpus: Cpus) -> Scan {
-    if cpus != Cpus::Own && n > 2 { Scan::Chain } else { Scan::Doubling }
+/// The way of a prefix reduction of members who are on one host and share its CPUs (`is_crowd`), or not.
+pub(super) fn scan(n: u32, is_crowd: bool) -> Scan {
+    if is_crowd && n > 2 { Scan::Chain } else { Scan::Doubling }
 }
 
 /// How many messages a member of an exchange of all with all has under way in each direction.
@@ -383,8 +383,8 @@ mod tests {
         assert_eq!(alltoall(6, 8, Cpus::OneHost(2)), Alltoall::Direct);
         assert_eq!(reduce_scatter(8, 2048, Cpus::OneHost(2)), ReduceScatter::ThroughOne);
         assert_eq!(reduce_scatter(8, 2049, Cpus::OneHost(2)), ReduceScatter::Direct);
-        assert_eq!([2, 3].map(|n| scan(n, Cpus::Shared)), [Scan::Doubling, Scan::Chain]);
-        assert_eq!(scan(64, Cpus::Own), Scan::Doubling);
+        assert_eq!([2, 3].map(|n| scan(n, true)), [Scan::Doubling, Scan::Chain]);
+        assert_eq!(scan(64, false), Scan::Doubling);
         assert_eq!(alltoall(2, 8, Cpus::Shared), Alltoall::Direct);
         assert_eq!(allreduce(2, 8, Cpus::Shared), Allreduce::Doubling);
     }

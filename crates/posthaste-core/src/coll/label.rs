@@ -125,8 +125,8 @@ impl Function {
         match self {
             // Some member is lost, or a certain one.
             Self::Lacking => 1 + NAMED,
-            Self::Bcast | Self::Gather | Self::Scatter | Self::Alltoall => 2,
-            Self::ReduceScatter | Self::ReduceScatterBlock => 2,
+            Self::Bcast | Self::Gather | Self::Scatter => 2,
+            Self::Alltoall | Self::ReduceScatter | Self::ReduceScatterBlock => 3,
             Self::Allgather => 4,
             Self::Reduce => 8,
             Self::Allreduce => 256,

@@ -1,7 +1,8 @@
 //! Operations in two levels, where members are on several nodes of which some have several members: inside the nodes, and between one
 //! member of each, its leader.
 //!
-//! What goes over the network goes there once for each node, and only leaders have connections. Each level is an ordinary way of the
+//! What goes over the network goes there once for each node, and only leaders have connections; in prefix reductions the last members
+//! of nodes lead. Each level is an ordinary way of the
 //! operation among some of the members ([`Draft::among`]); what is long goes on to the members of a node while it still comes.
 //!
 //! What must stay true: all members take two levels, or none. A root leads its node.
@@ -9,7 +10,7 @@
 use std::sync::Arc;
 
 use crate::buffer::UserBuf;
-use crate::coll::choose::{self, Allreduce, Bcast, Cpus};
+use crate::coll::choose::{self, Allreduce, Bcast, Cpus, Scan};
 use crate::coll::label::Function;
 use crate::coll::nodes::Nodes;
 use crate::coll::plan::{Blocks, Draft, Operand, described};
@@ -177,7 +178,7 @@ impl<'n> Levels<'n> {
         recv: UserBuf,
         place: impl Fn(u32) -> (u64, u64),
     ) {
-        draft.going(1); // the other way is that of all exchanges
+        draft.going(1); // others are that of all exchanges and through one member
         let nodes = self.nodes;
         let mine = place(draft.team.rank() as u32);
         let mine = Operand { buf: recv, count: mine.1, ..own };
@@ -217,7 +218,7 @@ impl<'n> Levels<'n> {
     /// Turns everybody's value into the combination of those up to it; the nodes are runs of ranks.
     pub(super) fn scan(&self, draft: &mut Draft<'_>, value: Operand<'_>) {
         self.inside(draft);
-        scan::inclusive(draft, value);
+        scan::inclusive(draft, value, self.way_inside(draft));
         if let Some(before) = self.before_node(draft, value) {
             draft.combine(before.buf, value.buf, value.count);
         }
@@ -232,7 +233,7 @@ impl<'n> Levels<'n> {
         if is_last {
             draft.copy(own.all(), total.all());
         }
-        scan::exclusive(draft, own, value);
+        scan::exclusive(draft, own, value, self.way_inside(draft));
         if is_last && !is_first {
             draft.fence();
             draft.combine(value.buf, total.buf, value.count);
@@ -242,6 +243,11 @@ impl<'n> Levels<'n> {
             Some(before) => draft.combine(before.buf, value.buf, value.count),
             None => {}
         }
+    }
+
+    /// The way of a prefix reduction inside of a node.
+    fn way_inside(&self, draft: &Draft<'_>) -> Scan {
+        choose::scan(draft.n(), draft.team.is_oversubscribed())
     }
 
     /// What the operands of all nodes before the own one combine to; nothing in the first. The last member of each node has the `total` of
@@ -254,12 +260,13 @@ impl<'n> Levels<'n> {
         if draft.me() == last {
             draft.among(&self.nodes.lasts());
             draft.fence();
-            scan::exclusive(draft, total, before);
+            scan::exclusive(draft, total, before, Scan::Doubling);
             draft.fence();
         }
         self.inside(draft);
         if is_behind {
-            bcast::down(draft, &before, last, draft.team.is_oversubscribed());
+            // Always a tree: another way would have to be in the label.
+            bcast::by_tree(draft, &before.all(), last, choose::radix(draft.team.is_oversubscribed()));
             draft.fence();
         }
         is_behind.then_some(before)
@@ -394,7 +401,7 @@ impl<'n> Levels<'n> {
         send: Option<Operand<'_>>,
         recv: Operand<'_>,
     ) -> Result<()> {
-        draft.going(1); // the other way is that of all exchanges
+        draft.going(1); // others are that of all exchanges and through one member
         let (nodes, n) = (self.nodes, self.nodes.size());
         let (own, all) = (send.unwrap_or(recv).blocks(0, n), recv.blocks(0, n));
         self.inside(draft);

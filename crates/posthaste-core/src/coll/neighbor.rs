@@ -12,6 +12,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use crate::buffer::device;
 use crate::coll::label::Function;
 use crate::coll::plan::{Blocks, Draft, Operand, described};
 use crate::coll::{Schedule, Team, TypedBlocks, choose};
@@ -241,8 +242,11 @@ fn bytes(blocks: &[Operand<'_>]) -> u64 {
 
 /// Whether this process packs these blocks.
 fn are_packed(team: &Team, blocks: &[Operand<'_>]) -> bool {
+    // One datatype of blocks in memory of a device and elsewhere could not be staged.
+    let must_be = device::is_registered();
     // Types are compared only where messages go straight between memory of the program.
-    blocks.len() > 1 && !team.accord().checks_types && choose::are_packed(bytes(blocks))
+    let may_be = !team.accord().checks_types && choose::are_packed(bytes(blocks));
+    blocks.len() > 1 && (must_be || may_be)
 }
 
 /// Memory in which these blocks lie packed, one behind the other.
@@ -267,13 +271,12 @@ fn parts(all: &Segment, blocks: &[Operand<'_>]) -> Result<Vec<Segment>> {
 /// # Errors
 /// Blocks of which there is no datatype.
 fn where_they_lie(blocks: &[Operand<'_>]) -> Result<Segment> {
-    let first = &blocks[0];
-    if blocks.len() == 1 {
-        return Ok(first.all());
-    }
-    let lengths: Vec<i64> = blocks.iter().map(|block| block.count as i64).collect();
-    let place = |block: &Operand<'_>| block.buf.address().wrapping_sub(first.buf.address()) as i64;
-    let places: Vec<i64> = blocks.iter().map(place).collect();
-    let types: Vec<Datatype> = blocks.iter().map(|block| block.datatype.clone()).collect();
+    // Empty ones may be anywhere.
+    let full: Vec<&Operand<'_>> = blocks.iter().filter(|block| block.bytes() > 0).collect();
+    let [first, _, ..] = full[..] else { return Ok(full.first().map_or(blocks[0].all(), |only| only.all())) };
+    let lengths: Vec<i64> = full.iter().map(|block| block.count as i64).collect();
+    let place = |block: &&Operand<'_>| block.buf.address().wrapping_sub(first.buf.address()) as i64;
+    let places: Vec<i64> = full.iter().map(place).collect();
+    let types: Vec<Datatype> = full.iter().map(|block| block.datatype.clone()).collect();
     Ok(described(first.buf, 1, &Datatype::structure(&lengths, &places, &types)?))
 }

@@ -231,12 +231,12 @@ fn scattered_by_one(
     recv: UserBuf,
     place: impl Fn(u32) -> (u64, u64),
 ) {
-    draft.going(1); // the other way is that of all exchanges
+    draft.going(2); // others are that of all exchanges and two levels
     let me = draft.me();
     let (_, count) = place(me);
     let mine = Operand { buf: recv, count, ..own };
     let all = if me == 0 { draft.temporary(1, own.count, own.datatype).get(0) } else { own };
-    onto(draft, own, all.buf, 0);
+    by_tree(draft, own, all.buf, 0, draft.team.combining_radix());
     // In place the result takes the place of what has left.
     draft.fence();
     if me > 0 {

@@ -1,9 +1,9 @@
 //! Prefix reductions (MPI-5.0 §6.11).
 //!
-//! Where members have a CPU each: in round k everybody knows the combination of its own operand and those of the 2^k - 1 members before
-//! it, and gets from the member 2^k before it what comes before those. Where they share CPUs, one hands it to the next.
+//! In round k everybody knows the combination of its own operand and those of the 2^k - 1 members before it, and gets from the member 2^k
+//! before it what comes before those. Where more than two share the CPUs of a host, one hands to the next what it has.
 
-use crate::coll::choose::{self, Scan};
+use crate::coll::choose::{self, Cpus, Scan};
 use crate::coll::label::Function;
 use crate::coll::levels::Levels;
 use crate::coll::plan::{Draft, Operand, Reduced};
@@ -24,7 +24,10 @@ pub fn scan(team: &Team, Reduced { send, recv, count, datatype }: Reduced<'_>, o
     }
     match levels(team) {
         Some(levels) => levels.scan(&mut draft, value),
-        None => inclusive(&mut draft, value),
+        None => {
+            let way = way(&draft);
+            inclusive(&mut draft, value, way);
+        }
     }
     draft.ended()
 }
@@ -44,7 +47,10 @@ pub fn exscan(
     let own = Operand { buf: send.unwrap_or(recv), ..value };
     match levels(team) {
         Some(levels) => levels.exscan(&mut draft, own, value),
-        None => exclusive(&mut draft, own, value),
+        None => {
+            let way = way(&draft);
+            exclusive(&mut draft, own, value, way);
+        }
     }
     draft.ended()
 }
@@ -55,12 +61,12 @@ fn levels(team: &Team) -> Option<Levels<'_>> {
 }
 
 /// Turns everybody's value into the combination of those up to it.
-pub(super) fn inclusive(draft: &mut Draft<'_>, value: Operand<'_>) {
+pub(super) fn inclusive(draft: &mut Draft<'_>, value: Operand<'_>, way: Scan) {
     let (me, n) = (draft.me(), draft.n());
     if n == 1 {
         return;
     }
-    if way(draft) == Scan::Doubling {
+    if way == Scan::Doubling {
         let incoming = draft.temporary(1, value.count, value.datatype).get(0);
         return prefixes(draft, value, incoming, 0);
     }
@@ -80,14 +86,15 @@ pub(super) fn inclusive(draft: &mut Draft<'_>, value: Operand<'_>) {
     }
 }
 
+/// The way among all members.
 fn way(draft: &Draft<'_>) -> Scan {
-    choose::scan(draft.n(), draft.team.cpus_that_combine())
+    choose::scan(draft.n(), matches!(draft.team.cpus_that_combine(), Cpus::OneHost(_)))
 }
 
 /// Makes everybody's value, but the first one's, the combination of the operands before its own, which may lie in the same place.
-pub(super) fn exclusive(draft: &mut Draft<'_>, own: Operand<'_>, value: Operand<'_>) {
+pub(super) fn exclusive(draft: &mut Draft<'_>, own: Operand<'_>, value: Operand<'_>, way: Scan) {
     let (me, n) = (draft.me(), draft.n());
-    if way(draft) == Scan::Chain {
+    if way == Scan::Chain {
         return exclusive_chain(draft, own, value);
     }
     // Everybody takes over the operand of the one before; then it is a scan without the first.

@@ -59,8 +59,8 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_GET_LIMIT",
         default: "24576",
         meaning: "shortest message for the direct copy where ranks outnumber CPUs, in bytes; shorter ones are copied \
-                  so if they are longer than a bounce buffer (16384 bytes for 17 to 32 ranks of a host, 8192 for up to \
-                  64), or find none free",
+                  so if they are longer than a bounce buffer (of 8192 to 131072 bytes, by the number of ranks), or find \
+                  none free",
     },
     Tunable {
         name: "POSTHASTE_RUN_LIMIT",

@@ -129,6 +129,8 @@ const CLASSES: [usize; 3] = [64, 512, 4096];
 const MOST_SPARE: usize = 256;
 /// Early messages of collective operations that one look goes through.
 const MOST_LOOKED_AT: usize = 128;
+/// Looks at the end of an operation after which what has been taken is forgotten, wanted or not.
+const LOOKS: u32 = 64;
 /// The tags of one collective operation of a communicator differ in so many of their low bits only.
 pub const OPERATION_BITS: u32 = 11;
 /// What an unexpected message costs besides its data: its place in the queue and in up to four indexes, which grow by
@@ -217,6 +219,8 @@ pub struct Matching {
     /// The same of what came without data, which may say what becomes of an operation: that of each by itself.
     early_empty: BTreeMap<(u64, i32), Vec<Pattern>>,
     early_empty_count: usize,
+    /// Looks at them, coming round.
+    looks: u32,
     /// Contexts whose receives never ask in some shapes, a bit for each, as long as their communicators live.
     narrow: Vec<Narrow>,
     stamp: u64,
@@ -247,6 +251,7 @@ impl Default for Matching {
             early: VecDeque::new(),
             early_empty: BTreeMap::new(),
             early_empty_count: 0,
+            looks: 0,
             narrow: Vec::new(),
             stamp: 0,
             arrivals: 0,
@@ -470,6 +475,11 @@ impl Matching {
         }
         let half = MOST_LOOKED_AT / 2;
         let is_first_look = new > half as u64;
+        // What no look wants would be noted for long, and each end of an operation would have to look.
+        self.looks = self.looks.wrapping_add(u32::from(is_first_look));
+        if is_first_look && self.looks.is_multiple_of(LOOKS) && self.early.len() <= MOST_LOOKED_AT {
+            self.forget_early();
+        }
         let len = self.early.len();
         let oldest = if is_first_look { len.min(half) } else { 0 };
         let newest = half.min(usize::try_from(new).unwrap_or(half));

@@ -379,7 +379,7 @@ fn reductions_combine_in_the_order_of_ranks_and_take_few_steps() {
                     }
                 }
                 // Rank 0 waits for nobody.
-                let most = match choose::scan(n, cpus) {
+                let most = match choose::scan(n, matches!(cpus, Cpus::OneHost(_))) {
                     Scan::Chain => n - 1,
                     Scan::Doubling if inclusive => rounds(n, 2),
                     Scan::Doubling => u32::from(n > 1) + rounds((n - 1).max(1), 2),

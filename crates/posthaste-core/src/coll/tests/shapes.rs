@@ -281,7 +281,7 @@ fn blocks_of_several_edges_to_one_neighbour_are_one_message() {
         let (next, last) = ((rank as i32 + 1) % 4, (rank as i32 + 3) % 4);
         ([last, last, PROC_NULL, last], [next, PROC_NULL, next, next])
     };
-    for count in [1u64, 8, 2000] {
+    for count in [1u64, 8, 5000] {
         for on_grid in [true, false] {
             let block = |rank: u32, edge: u32| vec![u64::from(rank * 10 + edge) + 1; count as usize];
             let whole = |rank: u32| -> Vec<u64> { (0..4).flat_map(|edge| block(rank, edge)).collect() };
