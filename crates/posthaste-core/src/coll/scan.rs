@@ -24,10 +24,7 @@ pub fn scan(team: &Team, Reduced { send, recv, count, datatype }: Reduced<'_>, o
     }
     match levels(team) {
         Some(levels) => levels.scan(&mut draft, value),
-        None => {
-            let way = way(&draft);
-            inclusive(&mut draft, value, way);
-        }
+        None => inclusive(&mut draft, value, way(team)),
     }
     draft.ended()
 }
@@ -47,15 +44,12 @@ pub fn exscan(
     let own = Operand { buf: send.unwrap_or(recv), ..value };
     match levels(team) {
         Some(levels) => levels.exscan(&mut draft, own, value),
-        None => {
-            let way = way(&draft);
-            exclusive(&mut draft, own, value, way);
-        }
+        None => exclusive(&mut draft, own, value, way(team)),
     }
     draft.ended()
 }
 
-/// The two levels of a team in which ranks of a node follow each other, where operands may be combined in an order that says so.
+/// The two levels of a team in which ranks of a node follow each other, where nobody asks for bits that do not depend on hosts.
 fn levels(team: &Team) -> Option<Levels<'_>> {
     Levels::of(team, 0).filter(|levels| levels.are_runs() && !team.accord().keeps_bits)
 }
@@ -86,9 +80,9 @@ pub(super) fn inclusive(draft: &mut Draft<'_>, value: Operand<'_>, way: Scan) {
     }
 }
 
-/// The way among all members.
-fn way(draft: &Draft<'_>) -> Scan {
-    choose::scan(draft.n(), matches!(draft.team.cpus_that_combine(), Cpus::OneHost(_)))
+/// The way among all members. Between hosts a hop takes longer than what it saves.
+fn way(team: &Team) -> Scan {
+    choose::scan(team.size() as u32, matches!(team.cpus_that_combine(), Cpus::OneHost(_)))
 }
 
 /// Makes everybody's value, but the first one's, the combination of the operands before its own, which may lie in the same place.

@@ -475,7 +475,7 @@ impl Matching {
         }
         let half = MOST_LOOKED_AT / 2;
         let is_first_look = new > half as u64;
-        // What no look wants would be noted for long, and each end of an operation would have to look.
+        // Notes of operations that are started again are never wanted: as long as one stays, no operation ends without a look.
         self.looks = self.looks.wrapping_add(u32::from(is_first_look));
         if is_first_look && self.looks.is_multiple_of(LOOKS) && self.early.len() <= MOST_LOOKED_AT {
             self.forget_early();
