@@ -736,7 +736,7 @@ impl World {
 
     /// Waits until everything of ours has left.
     fn drain(&self, call: &'static str) {
-        let all_left = |vci: &mut Vci| (!vci.engine.has_pending() && vci.methods.is_drained()).then_some(());
+        let all_left = |vci: &mut Vci| is_drained(vci).then_some(());
         for at in self.runtime.open_vcis() {
             self.waiting.until(at, call, |_| Awaited::Departure, all_left);
         }
@@ -779,7 +779,7 @@ impl World {
 
 /// Whether everything of ours has left.
 fn is_drained(vci: &Vci) -> bool {
-    !vci.engine.has_pending() && vci.methods.is_drained()
+    !vci.engine.has_pending() && vci.methods.is_drained() && vci.running.has_left()
 }
 
 /// The doorbell of a process that sleeps on the descriptors of its networks, too.

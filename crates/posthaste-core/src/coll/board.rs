@@ -4,9 +4,11 @@
 //! is copied once, and whoever runs next copies it out. The messages are those of any other memory that a process shares with its
 //! peers (`Protocol::Shared`), so nobody else has to know of it, and where the peers cannot reach it they go another way.
 //!
-//! What must stay true: a board goes back when the plan that names it is over, when all have copied; boards that nobody uses take no
+//! What must stay true: a board goes back when all have copied: when the plan that names it is over, or later what stays behind of it
+//! ([`behind`](super::behind)). Boards that nobody uses take no
 //! more than [`KEPT`] bytes of a process. So a plan that is started again and again has boards only while it runs ([`Absent`]).
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_os::heap::{Block, Heap};
@@ -17,6 +19,12 @@ use crate::datatype::Segment;
 
 /// Most bytes of boards that are kept for the next operation.
 const KEPT: usize = 8 << 20;
+/// Most bytes that stay behind operations that are over: more would not stay in caches. Who combines reads faster what it gets than others
+/// copy it, and so has less of it.
+const BEHIND: usize = 2 << 20;
+const BEHIND_TO_COMBINE: usize = 128 << 10;
+/// Longest message to one member for which a board is worth it.
+const LONGEST_TO_ONE: u64 = 1 << 20;
 /// Fewest bytes of a board.
 const LEAST: usize = 64 << 10;
 
@@ -29,6 +37,8 @@ pub struct Boards {
     /// Shortest message that is copied out of there: of shorter ones a board would be a copy more.
     shortest_message: u64,
     free: Mutex<Vec<Block>>,
+    /// Bytes of those that operations have left behind which are over.
+    behind: AtomicUsize,
 }
 
 /// Memory that is in use by one plan.
@@ -36,6 +46,8 @@ pub struct Boards {
 pub(super) struct Board {
     block: Option<Block>,
     home: Arc<Boards>,
+    /// It may stay behind if no more bytes do than these.
+    among: usize,
 }
 
 /// A board that a plan has named and that has gone back since.
@@ -44,12 +56,13 @@ pub(super) struct Absent {
     home: Arc<Boards>,
     base: UserBuf,
     len: usize,
+    among: usize,
 }
 
 impl Absent {
     /// A board in its place, if there is memory.
     pub(super) fn again(&self) -> Option<Board> {
-        self.home.take(self.len as u64)
+        self.home.take(self.len as u64, self.among)
     }
 
     /// How long it was.
@@ -74,14 +87,21 @@ impl Boards {
     /// goes to several, or is combined by few, has at least `limit` bytes there.
     pub fn new(heap: Arc<Heap>, limit: usize, shortest_message: usize) -> Arc<Self> {
         let (limit, shortest_message) = (limit as u64, shortest_message as u64);
-        Arc::new(Self { heap, limit, shortest_message, free: Mutex::default() })
+        Arc::new(Self { heap, limit, shortest_message, free: Mutex::default(), behind: AtomicUsize::new(0) })
+    }
+
+    /// A board for so many bytes that go to one member, whom we need not wait for then, if it is worth it and there is memory.
+    pub(super) fn for_one(self: &Arc<Self>, bytes: u64) -> Option<Board> {
+        let is_worth_it = (self.limit.max(self.shortest_message)..=LONGEST_TO_ONE).contains(&bytes)
+            && self.behind() + bytes as usize <= BEHIND;
+        if is_worth_it { self.take(bytes, BEHIND) } else { None }
     }
 
     /// A board for so many bytes that go to so many members, if it is worth it and there is memory.
     pub(super) fn for_several(self: &Arc<Self>, bytes: u64, members: usize) -> Option<Board> {
         let is_worth_it =
             bytes >= self.limit.max(self.shortest_message) && choose::is_for_a_board(bytes, members);
-        if is_worth_it { self.take(bytes) } else { None }
+        if is_worth_it { self.take(bytes, BEHIND) } else { None }
     }
 
     /// A board for so many bytes that go away in messages of these lengths, each to who combines it, if it is worth it and there is memory.
@@ -96,11 +116,11 @@ impl Boards {
             direct = direct.saturating_add(if message >= self.shortest_message { message } else { 0 });
         }
         let is_worth_it = bytes >= self.limit && direct > 0 && direct >= all - direct;
-        if is_worth_it { self.take(bytes) } else { None }
+        if is_worth_it { self.take(bytes, BEHIND_TO_COMBINE) } else { None }
     }
 
     /// A board, if there is memory.
-    fn take(self: &Arc<Self>, bytes: u64) -> Option<Board> {
+    fn take(self: &Arc<Self>, bytes: u64, among: usize) -> Option<Board> {
         let len = (bytes as usize).next_power_of_two().max(LEAST);
         let kept = {
             let mut free = self.free();
@@ -112,7 +132,7 @@ impl Boards {
             // Memory that peers cannot reach would be copied once more.
             self.heap.find(new.as_ptr().addr(), len as u64).map(|_| new)
         })?;
-        Some(Board { block: Some(block), home: self.clone() })
+        Some(Board { block: Some(block), home: self.clone(), among })
     }
 
     /// Whether data lies in memory that peers can reach, already.
@@ -121,12 +141,47 @@ impl Boards {
         at.is_some_and(|(base, len)| self.heap.find(base.address(), len).is_some())
     }
 
+    /// Whether these may stay behind when their operation is over: if there are any.
+    pub(super) fn may_stay(boards: &[Board]) -> bool {
+        let among = boards.iter().map(|board| board.among).min();
+        boards.first().zip(among).is_some_and(|(first, among)| first.home.behind() + bytes(boards) <= among)
+    }
+
+    /// How many bytes stay behind. A bound: two threads that look at once may go beyond it by one operation.
+    fn behind(&self) -> usize {
+        // SYNC: nothing else is read on account of it.
+        self.behind.load(Ordering::Relaxed)
+    }
+
+    /// These stay behind, or no longer.
+    pub(super) fn stay(boards: &[Board], yes: bool) {
+        let Some(Board { home, .. }) = boards.first() else { return };
+        match yes {
+            true => home.behind.fetch_add(bytes(boards), Ordering::Relaxed),
+            false => home.behind.fetch_sub(bytes(boards), Ordering::Relaxed),
+        };
+    }
+
     fn free(&self) -> MutexGuard<'_, Vec<Block>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+fn bytes(boards: &[Board]) -> usize {
+    boards.iter().map(Board::len).sum()
+}
+
 impl Board {
+    fn len(&self) -> usize {
+        self.block.as_ref().map_or(0, Block::len)
+    }
+
+    /// Whether data lies there.
+    pub(super) fn holds(&self, data: &Segment) -> bool {
+        let at = data.contiguous_rest();
+        at.is_some_and(|(at, _)| at.address().wrapping_sub(self.base().address()) < self.len())
+    }
+
     /// Its first byte.
     pub(super) fn base(&self) -> UserBuf {
         self.block.as_ref().map_or(UserBuf::none(), UserBuf::block)
@@ -134,8 +189,7 @@ impl Board {
 
     /// Goes back, until the plan that names it runs again.
     pub(super) fn leave(self) -> Absent {
-        let len = self.block.as_ref().map_or(0, Block::len);
-        Absent { home: self.home.clone(), base: self.base(), len }
+        Absent { home: self.home.clone(), base: self.base(), len: self.len(), among: self.among }
     }
 }
 
@@ -248,7 +302,7 @@ mod tests {
         assert!((1..=KEPT).contains(&free()));
         let block = Block::new(Some(&boards.heap), 4 << 20).unwrap();
         // What was on the board is where the new one is.
-        let taken = boards.take(4 << 20).unwrap();
+        let taken = boards.take(4 << 20, 0).unwrap();
         let running = persistent[0].0.lent();
         assert_ne!(running.boards[0].base(), taken.base());
         let source = |plan: &coll::steps::Plan| {

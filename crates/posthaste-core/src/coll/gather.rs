@@ -54,7 +54,10 @@ pub fn gatherv(
     draft.rooted(root);
     let (own, all) = sides(team, root, "sendbuf", send, "recvbuf", recv)?;
     match (own, all) {
-        (Some(own), None) => draft.send(root, own.all()),
+        (Some(own), None) => {
+            let block = draft.for_one(own.all());
+            draft.send(root, block);
+        }
         (own, Some(all)) => {
             for rank in (0..draft.n()).filter(|rank| *rank != root) {
                 draft.receive(rank, all.block(rank));
@@ -189,7 +192,10 @@ pub(super) fn collect(
     let (Some(own), Some(parent)) = (own, node.parent) else { return };
     let block = own.bytes();
     let packed = collected(draft, &node, block);
-    let Some(base) = packed else { return draft.send((parent + root) % n, own.all()) };
+    let Some(base) = packed else {
+        let block = draft.for_one(own.all());
+        return draft.send((parent + root) % n, block);
+    };
     draft.copy(own.all(), Segment::contiguous(base, block));
     let me = (draft.me() + n - root) % n;
     for (child, members) in &node.children {

@@ -3,7 +3,7 @@
 //! It knows `pt2pt` by (context, peer) only, never by a communicator.
 //!
 //! - [`Team`]: who takes part. `plan`: what the algorithms have in common; `recent`: plans of calls that come again. [`Schedule`], [`Running`], [`Walk`]:
-//!   how steps are taken; `straight`: while nothing is out of the ordinary. `steps`: what they are. `choose`: which algorithm. `board`: where several copy the same data from. `tree`: shapes. `nodes`, `levels`: members on several nodes. One file for each family of operations.
+//!   how steps are taken; `straight`: while nothing is out of the ordinary; `place`: whatever happens; `behind`: what is left behind. `steps`: what they are. `choose`: which algorithm. `board`: where several copy the same data from. `tree`: shapes. `nodes`, `levels`: members on several nodes. One file for each family of operations.
 //! - [`inter`]: the same operations across the two groups of an intercommunicator.
 //!
 //! What must stay true: operands are combined in an order that does not depend on who comes first, and in that of ranks if they do not
@@ -15,6 +15,7 @@ mod allgather;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod behind;
 mod board;
 mod choose;
 mod gather;
@@ -25,6 +26,7 @@ mod local;
 mod neighbor;
 mod nodes;
 mod owned;
+mod place;
 mod plan;
 mod recent;
 mod reduce;

@@ -515,6 +515,14 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Data that goes to one member, whom we need not wait for if it is on a board.
+    pub(super) fn for_one(&mut self, data: Segment) -> Segment {
+        match self.on_board(&data, Boards::for_one) {
+            Some(there) => Segment::contiguous(there, data.len()),
+            None => data,
+        }
+    }
+
     /// Where data lies on a board, if there is one for so many bytes.
     fn on_board(
         &mut self,

@@ -14,28 +14,23 @@
 //! so it can be started again (persistent operations) once it is over. A step that fails does not stop the
 //! others: the peers wait for our messages, and would hang without them. The first error ends up in the status.
 
-use std::ops::{ControlFlow, Deref};
+use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::buffer::{Direction, OwnedBuf};
 use crate::coll::abandoned::{Abandoned, Why};
+use crate::coll::behind::Behind;
+use crate::coll::board::Board;
 use crate::coll::label::Label;
-use crate::coll::steps::{Plan, Step};
+use crate::coll::place::{Lists, Place, Receives};
+use crate::coll::steps::Plan;
 use crate::coll::straight::{Leads, Straight};
-use crate::coll::{choose, plan, stray};
-use crate::datatype::{self, Segment};
-use crate::error::{Cause, Error, ErrorClass, Result};
-use crate::ids::{ContextId, Peer, RequestId};
+use crate::coll::{plan, stray};
+use crate::error::{Error, ErrorClass, Result};
+use crate::ids::{ContextId, RequestId};
 use crate::method::Methods;
-use crate::pt2pt::arrival::{self, Found};
 use crate::pt2pt::matching::Pattern;
-use crate::pt2pt::policy::Collective;
-use crate::pt2pt::recv;
-use crate::pt2pt::send::Started;
-use crate::pt2pt::{Engine, send, staging};
-use crate::request::{Request, State, Status, complete};
-use crate::trace::Counter;
-use crate::wire::Envelope;
+use crate::pt2pt::{Engine, recv};
+use crate::request::{Request, State, Status};
 
 /// A collective operation, ready to be started.
 #[derive(Debug)]
@@ -104,29 +99,6 @@ pub struct About {
     pub under_way: Vec<RequestId>,
 }
 
-/// A message under way.
-#[derive(Debug)]
-struct Outstanding {
-    id: RequestId,
-    step: usize,
-    /// Where it comes, if that is not where it goes.
-    aside: Option<Box<Aside>>,
-}
-
-impl Outstanding {
-    /// What no step has started.
-    fn unplanned(id: RequestId) -> Self {
-        Self { id, step: usize::MAX, aside: None }
-    }
-}
-
-/// A message to be combined that comes by a method which does not keep the order of bytes: it waits here until it is whole.
-#[derive(Debug)]
-struct Aside {
-    memory: OwnedBuf,
-    into: Segment,
-}
-
 /// A schedule under way.
 #[derive(Debug)]
 struct Active {
@@ -151,49 +123,6 @@ enum Way {
     Bent(Place),
 }
 
-/// How far a schedule has come.
-#[derive(Debug, Default)]
-struct Place {
-    next: usize,
-    lists: Lists,
-    /// Messages of `outstanding` that are over.
-    settled: usize,
-    /// How many unexpected messages there had been when strays were last looked for.
-    arrivals: u64,
-    /// No other operation of its communicator is under way: whatever lies here of those before it is nobody's.
-    is_alone: bool,
-    /// Nothing is received any more: what would be cannot come.
-    given_up: bool,
-    /// That is so because members do not do the same; who is still sent something hears of it.
-    told: bool,
-    /// The tag of what is still sent, without data, in place of the plan's: what those who wait for it have to hear.
-    says: Option<i32>,
-    error: Option<Error>,
-}
-
-/// What is under way; the memory goes from one operation to the next.
-#[derive(Debug, Default)]
-struct Lists {
-    outstanding: Vec<Outstanding>,
-    /// Receives that are looked for and not posted yet, the last one first.
-    awaited: Vec<Awaited>,
-}
-
-/// A receive that is looked for.
-#[derive(Clone, Copy, Debug)]
-struct Awaited {
-    step: usize,
-    /// What comes is not wanted.
-    is_dropped: bool,
-}
-
-/// What becomes of receives.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Receives {
-    Posted,
-    LookedFor,
-}
-
 /// Collective operations under way.
 #[derive(Debug, Default)]
 pub struct Running {
@@ -203,6 +132,8 @@ pub struct Running {
     /// Memory of lists used before.
     spare: Vec<Lists>,
     abandoned: Abandoned,
+    /// Messages of operations that are over.
+    behind: Behind,
 }
 
 impl Running {
@@ -215,13 +146,19 @@ impl Running {
     /// Whether there is something that messages may come for.
     #[inline]
     pub fn has_to_look(&self) -> bool {
-        !self.active.is_empty() || !self.abandoned.is_empty()
+        !self.active.is_empty() || !self.abandoned.is_empty() || !self.behind.is_empty()
+    }
+
+    /// Whether others have everything of what is over.
+    #[inline]
+    pub fn has_left(&self) -> bool {
+        self.behind.is_empty()
     }
 
     /// What a request under way is.
     pub fn about(&self, id: RequestId) -> Option<About> {
         let Active { plan, place, .. } = self.active.iter().find(|active| active.id == id)?;
-        let under_way = place.lists.outstanding[place.settled..].iter().map(|message| message.id).collect();
+        let under_way = place.under_way().collect();
         let number = Label::of(plan.tag).map(|label| label.number);
         Some(About { name: plan.name, context: plan.context, number, root: plan.root, under_way })
     }
@@ -241,7 +178,7 @@ impl Running {
         methods: &mut Methods,
         schedule: Schedule,
     ) -> Result<RequestId> {
-        let (place, plan) = (self.place(), PlanRef::Owned(schedule.0));
+        let (place, plan) = (Place::new(self.lists()), PlanRef::Owned(schedule.0));
         self.begin(engine, methods, plan, place)
     }
 
@@ -256,7 +193,7 @@ impl Running {
         methods: &mut Methods,
         schedule: &Arc<Schedule>,
     ) -> Result<RequestId> {
-        let mut place = self.place();
+        let mut place = Place::new(self.lists());
         let Plan { context, tag, name, .. } = &*schedule.0;
         match self.abandoned.why(*context, *tag) {
             Some(Why::Loss) => place.fails_again(name, *tag),
@@ -328,15 +265,7 @@ impl Running {
         straight: Straight,
         receives: Receives,
     ) -> Place {
-        let (next, open, error) = straight.end();
-        let mut place = Place { next, error, ..self.place() };
-        engine.requests.reserve(true);
-        for step in open.filter(|step| matches!(plan.steps[*step], Step::Receive { .. })) {
-            place.expect(engine, methods, plan, step, receives);
-        }
-        place.take_group(plan, engine, methods, receives);
-        engine.requests.reserve(false);
-        place
+        Place::behind_straight(self.lists(), straight.end(), plan, (engine, methods), receives)
     }
 
     /// Takes the end of a walk.
@@ -365,10 +294,13 @@ impl Running {
         &mut self,
         engine: &mut Engine,
         methods: &mut Methods,
-        plan: PlanRef,
+        mut plan: PlanRef,
         place: Place,
     ) -> Result<()> {
-        let Place { mut lists, mut error, told, .. } = place;
+        if place.under_way().len() > 0 {
+            self.behind.add(plan.take_boards(), place.under_way());
+        }
+        let (lists, mut error, told) = place.over();
         // After a loss more may come than this run has asked for: from who has not heard of it yet.
         if error.as_ref().is_some_and(|error| error.class() == ErrorClass::ProcAborted) {
             self.abandoned.add(&plan, Why::Loss);
@@ -382,14 +314,13 @@ impl Running {
             // Who has been told that ranks do not do the same need not hear it again of what lies here.
             error = error.or(self.left_over(engine, methods, &plan));
         }
-        lists.outstanding.clear();
         self.spare.push(lists);
         plan.recycle(error.is_some());
         error.map_or(Ok(()), Err)
     }
 
-    fn place(&mut self) -> Place {
-        Place { lists: self.spare.pop().unwrap_or_default(), ..Place::default() }
+    fn lists(&mut self) -> Lists {
+        self.spare.pop().unwrap_or_default()
     }
 
     /// What is wrong if messages of operations that are over lie here.
@@ -440,18 +371,21 @@ fn advance_all(engine: &mut Engine, methods: &mut Methods, running: &mut Running
     if !running.abandoned.is_empty() && engine.matching.has_early() {
         running.abandoned.drop_late(engine, methods, None);
     }
+    if !running.behind.is_empty() {
+        running.behind.settle(engine);
+    }
     let mut at = 0;
     while at < running.active.len() {
         let is_alone = running.has_alone(engine, &running.active[at].plan, Some(at));
         let Active { plan, place, .. } = &mut running.active[at];
         place.is_now(is_alone);
-        let before = (place.next, place.settled);
+        let before = place.reached();
         if place.go(plan, engine, methods, Receives::Posted) {
             let active = running.active.remove(at);
             running.end(engine, methods, active);
             busy = true;
         } else {
-            busy |= before != (place.next, place.settled);
+            busy |= before != place.reached();
             at += 1;
         }
     }
@@ -459,6 +393,14 @@ fn advance_all(engine: &mut Engine, methods: &mut Methods, running: &mut Running
 }
 
 impl PlanRef {
+    /// The boards of this run.
+    fn take_boards(&mut self) -> Vec<Board> {
+        match self {
+            Self::Owned(plan) | Self::Lent(plan, _) => std::mem::take(&mut plan.boards),
+            Self::Shared(_) => Vec::new(),
+        }
+    }
+
     /// The plan is over. `failed`: it is not to be kept.
     #[inline(always)]
     fn recycle(self, failed: bool) {
@@ -511,438 +453,4 @@ impl Walk {
             self.way = Way::Bent(place);
         }
     }
-}
-
-impl Place {
-    /// Whether it is alone from now on. Who has become so looks again at what came before.
-    fn is_now(&mut self, alone: bool) {
-        if alone && !self.is_alone {
-            self.arrivals = 0;
-        }
-        self.is_alone = alone;
-    }
-
-    /// Goes as far as possible; its messages may go beyond the limit of requests, because the peers count on them. Returns true at the
-    /// end.
-    #[inline(never)]
-    fn go(&mut self, plan: &Plan, engine: &mut Engine, methods: &mut Methods, receives: Receives) -> bool {
-        engine.requests.reserve(true);
-        let over = self.advance(plan, engine, methods, receives);
-        engine.requests.reserve(false);
-        over
-    }
-
-    /// Goes as far as possible. Returns true at the end.
-    fn advance(
-        &mut self,
-        plan: &Plan,
-        engine: &mut Engine,
-        methods: &mut Methods,
-        receives: Receives,
-    ) -> bool {
-        loop {
-            while !self.lists.awaited.is_empty() {
-                if !self.receive_next(plan, engine, methods, receives)
-                    && !self.gives_up(plan, engine, methods)
-                {
-                    return false;
-                }
-            }
-            if !self.settle(plan, engine) {
-                if self.gives_up(plan, engine, methods) {
-                    continue;
-                }
-                return false;
-            }
-            if self.take_group(plan, engine, methods, receives) {
-                return true;
-            }
-        }
-    }
-
-    /// Takes steps up to the end of their group. Returns true at the end of all, if nothing is under way.
-    fn take_group(
-        &mut self,
-        plan: &Plan,
-        engine: &mut Engine,
-        methods: &mut Methods,
-        receives: Receives,
-    ) -> bool {
-        loop {
-            let Some(step) = plan.steps.get(self.next) else {
-                if self.lists.is_quiet() {
-                    return true;
-                }
-                break;
-            };
-            self.next += 1;
-            match step {
-                Step::Fence if self.lists.is_quiet() => {}
-                Step::Turn if self.lists.is_quiet() || self.has_received(plan, engine) => {}
-                Step::Fence | Step::Turn => break,
-                Step::Receive { .. } => self.expect(engine, methods, plan, self.next - 1, receives),
-                step => {
-                    if let Err(error) = self.take(engine, methods, plan, step) {
-                        self.failed(plan, error);
-                    }
-                }
-            }
-        }
-        self.lists.awaited.reverse();
-        false
-    }
-
-    /// Begins to wait for the message of a receive.
-    fn expect(
-        &mut self,
-        engine: &mut Engine,
-        methods: &mut Methods,
-        plan: &Plan,
-        step: usize,
-        receives: Receives,
-    ) {
-        let awaited = Awaited { step, is_dropped: false };
-        match receives {
-            _ if self.given_up => {}
-            Receives::Posted => self.post(engine, methods, plan, awaited),
-            Receives::LookedFor => self.lists.awaited.push(awaited),
-        }
-    }
-
-    /// Whether a message has come that says that what is waited for cannot come. Then nothing is received any more.
-    #[inline]
-    fn gives_up(&mut self, plan: &Plan, engine: &mut Engine, methods: &mut Methods) -> bool {
-        engine.matching.has_early()
-            && self.arrivals != engine.matching.arrivals()
-            && self.look_for_strays(plan, engine, methods)
-    }
-
-    #[cold]
-    fn look_for_strays(&mut self, plan: &Plan, engine: &mut Engine, methods: &mut Methods) -> bool {
-        // What has been looked at once is not looked at again.
-        let new =
-            engine.matching.arrivals() - std::mem::replace(&mut self.arrivals, engine.matching.arrivals());
-        if self.told {
-            let late = stray::late(engine, plan.context, plan.tag);
-            let dropped = stray::drop_all(engine, methods, &late);
-            self.lists.outstanding.extend(dropped.into_iter().map(Outstanding::unplanned));
-            return !late.is_empty();
-        }
-        let mut strays = stray::clashing(engine, plan, new);
-        if self.is_alone {
-            strays.extend(stray::older(engine, plan, new));
-        }
-        if strays.is_empty() {
-            return false;
-        }
-        // Who waits for nobody's message is not kept waiting by who has given up.
-        if !self.waits_for_messages(plan) {
-            strays.retain(|stray| !Label::gives_up(stray.tag));
-        }
-        let lacking = strays.iter().find(|stray| Label::lacks(stray.tag).is_some());
-        let Some(first) = lacking.or(strays.first()) else { return false };
-        self.has_not_come(plan, stray::mismatch(engine, plan, first));
-        (self.given_up, self.told) = (true, true);
-        self.says.get_or_insert(Label::giving_up(plan.tag));
-        self.lists.awaited.clear();
-        for Outstanding { id, .. } in &self.lists.outstanding {
-            recv::cancel(engine, *id);
-        }
-        // Nothing else of this operation is received any more, either; who has sent it shall not wait.
-        let late = stray::late(engine, plan.context, plan.tag);
-        let mut requests = stray::drop_all(engine, methods, &late);
-        // Who waits for others than us hears of it, too.
-        if lacking.is_none() && strays.iter().any(|stray| !Label::gives_up(stray.tag)) {
-            requests.extend(stray::tell_all(engine, methods, plan));
-        }
-        self.lists.outstanding.extend(requests.into_iter().map(Outstanding::unplanned));
-        true
-    }
-
-    /// Whether anything is to be received, now or later.
-    fn waits_for_messages(&self, plan: &Plan) -> bool {
-        let is_receive = |step: usize| matches!(plan.steps.get(step), Some(Step::Receive { .. }));
-        let under_way = self.lists.outstanding.iter().map(|message| message.step);
-        !self.lists.awaited.is_empty() || under_way.chain(self.next..plan.steps.len()).any(is_receive)
-    }
-
-    /// Receives the message that is awaited first, straight out of its packet. If it needs the general way, it and
-    /// all that are awaited after it are posted, so that none gets what is another's. Returns false when it goes on
-    /// being looked for.
-    #[inline]
-    fn receive_next(
-        &mut self,
-        plan: &Plan,
-        engine: &mut Engine,
-        methods: &mut Methods,
-        receives: Receives,
-    ) -> bool {
-        if receives == Receives::LookedFor
-            && let Some(Awaited { step, is_dropped }) = self.lists.awaited.last().copied()
-            && let Some(Step::Receive { from, peer, segment }) = plan.steps.get(step)
-        {
-            let pattern = plan.pattern(*from);
-            if engine.matching.peek_unexpected(&pattern).is_none() {
-                let nothing = Segment::empty();
-                let into = if is_dropped { &nothing } else { segment };
-                match arrival::look(engine, methods, Some(*peer), &pattern, &mut Collective { into }) {
-                    ControlFlow::Continue(()) => return false,
-                    ControlFlow::Break(Found::Message(status)) => {
-                        self.lists.awaited.pop();
-                        self.check(plan, engine, step, status, None);
-                        return true;
-                    }
-                    ControlFlow::Break(Found::Taken(message)) => {
-                        self.lists.awaited.pop();
-                        let (whom, into) = ((*peer, step), into.clone());
-                        self.begin(engine, methods, plan, whom, into, |engine, methods, segment| {
-                            recv::start_unexpected(engine, methods, message, segment)
-                        });
-                        return true;
-                    }
-                    ControlFlow::Break(Found::Served | Found::Other) => {}
-                }
-            }
-        }
-        while let Some(awaited) = self.lists.awaited.pop() {
-            self.post(engine, methods, plan, awaited);
-        }
-        true
-    }
-
-    fn post(&mut self, engine: &mut Engine, methods: &mut Methods, plan: &Plan, awaited: Awaited) {
-        let Awaited { step, is_dropped } = awaited;
-        let Step::Receive { from, peer, segment } = &plan.steps[step] else { return };
-        let (pattern, whom) = (plan.pattern(*from), (*peer, step));
-        let into = if is_dropped { Segment::empty() } else { segment.clone() };
-        self.begin(engine, methods, plan, whom, into, |engine, methods, segment| {
-            recv::start(engine, methods, &pattern, segment)
-        });
-    }
-
-    /// Begins to receive a message, where it goes if it can be combined there as it arrives.
-    #[inline]
-    fn begin(
-        &mut self,
-        engine: &mut Engine,
-        methods: &mut Methods,
-        plan: &Plan,
-        (peer, step): (Peer, usize),
-        mut segment: Segment,
-        start: impl FnOnce(&mut Engine, &mut Methods, Segment) -> Result<RequestId>,
-    ) {
-        let mut aside = None;
-        if segment.is_combined() && !methods.caps(peer).in_order {
-            let memory = OwnedBuf::new(segment.len() as usize);
-            let whole = Segment::contiguous(memory.user_buf(), segment.len());
-            aside = Some(Box::new(Aside { memory, into: std::mem::replace(&mut segment, whole) }));
-        }
-        match start(engine, methods, segment) {
-            Ok(id) => self.lists.outstanding.push(Outstanding { id, step, aside }),
-            Err(error) => self.has_not_come(plan, error),
-        }
-    }
-
-    /// Takes the ends of messages. Returns whether all that were started are over.
-    fn settle(&mut self, plan: &Plan, engine: &mut Engine) -> bool {
-        while let Some(Outstanding { id, step, aside }) = self.lists.outstanding.get_mut(self.settled) {
-            if is_under_way(engine, *id) {
-                let is_turn = matches!(plan.steps.get(self.next.wrapping_sub(1)), Some(Step::Turn));
-                let has_received = is_turn && self.has_received(plan, engine);
-                // The rest of somebody's pieces is to be received, or something begins behind the turn.
-                return is_turn && !self.lists.awaited.is_empty()
-                    || has_received && self.next < plan.steps.len();
-            }
-            let (step, aside) = (*step, aside.take());
-            if let Some(request) = engine.requests.remove(*id) {
-                self.check(plan, engine, step, request.status, aside);
-            }
-            self.settled += 1;
-        }
-        self.lists.outstanding.clear();
-        self.settled = 0;
-        true
-    }
-
-    /// Takes the ends of receives that are over, whatever was started before them. Returns whether all are.
-    fn has_received(&mut self, plan: &Plan, engine: &mut Engine) -> bool {
-        let mut at = self.settled;
-        while let Some(Outstanding { id, step, .. }) = self.lists.outstanding.get(at) {
-            if !matches!(plan.steps.get(*step), Some(Step::Receive { .. })) {
-                at += 1;
-            } else if is_under_way(engine, *id) {
-                return false;
-            } else {
-                let Outstanding { id, step, aside } = self.lists.outstanding.remove(at);
-                if let Some(request) = engine.requests.remove(id) {
-                    self.check(plan, engine, step, request.status, aside);
-                }
-            }
-        }
-        self.lists.awaited.is_empty()
-    }
-
-    fn take(&mut self, engine: &mut Engine, methods: &mut Methods, plan: &Plan, step: &Step) -> Result<()> {
-        let at = self.next - 1;
-        match step {
-            // Who is not told yet gets no data, for which it might have to come back.
-            Step::Send { to, .. } if let Some(tag) = self.says => {
-                if let Started::Request(id) = stray::say(engine, methods, plan, tag, *to)? {
-                    self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
-                }
-            }
-            Step::Send { to, segment } => {
-                let envelope = Envelope { types: segment.types(), ..plan.envelope(segment.len()) };
-                let mut segment = segment.clone();
-                if segment.is_plain() && send::at_once(engine, methods, *to, &envelope, &mut segment) {
-                    return Ok(());
-                }
-                let started = send::start_general(engine, methods, *to, &envelope, segment)?;
-                if let Started::Request(id) = started {
-                    self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
-                }
-            }
-            Step::Combine { input, inout, count } => {
-                if let Some((op, datatype)) = &plan.reduction {
-                    op.apply(datatype, *input, *inout, *count)?;
-                }
-            }
-            Step::Copy { from, to } => {
-                let copied = datatype::copy(&mut from.clone(), &mut to.clone());
-                engine.counts.add(Counter::CollectiveCopied, copied);
-                let (sent, room) = (from.len(), to.len());
-                if sent != room {
-                    // What a rank gives itself is a block as any other one.
-                    let class = if sent > room { ErrorClass::Truncate } else { ErrorClass::NotSame };
-                    return Err(differ(plan, plan.rank as u32, sent, room, class));
-                }
-            }
-            // The steps may have written less than planned; the device's memory keeps what it has.
-            Step::Stage { direction: Direction::In, .. } if self.error.is_some() => {}
-            Step::Stage { direction, runs } => {
-                let id = staging::copy(engine, *direction, runs)?;
-                self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
-            }
-            Step::Receive { .. } | Step::Fence | Step::Turn => {}
-        }
-        Ok(())
-    }
-
-    /// Looks at the end of one message: it must have gone well and be exactly as long as planned.
-    fn check(
-        &mut self,
-        plan: &Plan,
-        engine: &mut Engine,
-        step: usize,
-        status: Status,
-        aside: Option<Box<Aside>>,
-    ) {
-        let Some(Step::Receive { from, segment, .. }) = plan.steps.get(step) else {
-            if let Some(error) = status.error {
-                self.failed(plan, error);
-            }
-            return;
-        };
-        engine.counts.add(Counter::CollectiveDelivered, status.bytes);
-        if !segment.is_combined() || aside.is_some() {
-            engine.counts.add(Counter::CollectiveCopied, status.bytes);
-        }
-        if status.error.is_none() && status.bytes == segment.len() {
-            if let Some(mut aside) = aside {
-                aside.into.unpack(aside.memory.source());
-            }
-            return;
-        }
-        self.differs(plan, step, (*from, segment.len()), status);
-    }
-
-    /// A message has not gone well, or is not as long as planned.
-    #[cold]
-    fn differs(&mut self, plan: &Plan, step: usize, (from, expected): (u32, u64), status: Status) {
-        let mut sent = status.bytes;
-        let error = match status.error {
-            None => differ(plan, from, sent, expected, ErrorClass::NotSame),
-            Some(error) => match error.cause() {
-                Cause::Truncated { sent: all, room } => {
-                    sent = *all;
-                    differ(plan, from, sent, *room, ErrorClass::Truncate)
-                }
-                _ if error.class() == ErrorClass::Type => {
-                    Error::other(ErrorClass::Type, format!("{}: {error}", plan.name))
-                }
-                _ => error,
-            },
-        };
-        if matches!(error.class(), ErrorClass::NotSame | ErrorClass::Truncate) && plan.comes_in_pieces(step) {
-            self.expect_pieces(step, expected, sent);
-        }
-        self.has_not_come(plan, error);
-    }
-
-    /// So many bytes have come where a piece of another length was expected: nothing more comes from there, or more than is planned,
-    /// which is received and dropped, or its sender would wait.
-    #[cold]
-    fn expect_pieces(&mut self, step: usize, expected: u64, sent: u64) {
-        if expected == choose::PIECE {
-            self.given_up = true;
-        } else if self.given_up {
-            // Nothing is received any more.
-        } else if sent == choose::PIECE {
-            self.lists.awaited.push(Awaited { step, is_dropped: true });
-        }
-    }
-
-    /// A start before this one has failed for a loss: nothing is received, and others hear that what this one would pass on is missing.
-    #[cold]
-    fn fails_again(&mut self, name: &str, tag: i32) {
-        let text = format!("{name}: a member was lost in an earlier start of this operation");
-        self.given_up = true;
-        self.says = Some(Label::lacking(tag, None));
-        self.error = Some(Error::other(ErrorClass::ProcAborted, text));
-    }
-
-    /// Something else than a receive has failed. Who could not be told by a barrier may never have come, either.
-    #[cold]
-    fn failed(&mut self, plan: &Plan, error: Error) {
-        if Label::is_barrier(plan.tag) {
-            return self.has_not_come(plan, error);
-        }
-        self.error.get_or_insert(error);
-    }
-
-    /// What was to be received has not come. If that is for a loss, nobody takes for whole what is sent from now on.
-    #[cold]
-    fn has_not_come(&mut self, plan: &Plan, error: Error) {
-        // A message that cannot be read where it lies has a sender whose end is not known yet, or that has taken its memory away.
-        if matches!(error.class(), ErrorClass::ProcAborted | ErrorClass::Buffer) {
-            let lost = error.lost_process().and_then(|lost| plan.group.as_ref()?.rank_of(Peer(lost)));
-            let tag = Label::lacking(plan.tag, lost);
-            // What is outside the count of operations cannot say so.
-            self.says = self.says.or(Some(tag).filter(|tag| *tag != plan.tag));
-        }
-        self.error.get_or_insert(error);
-    }
-}
-
-impl Lists {
-    /// Whether nothing is under way.
-    #[inline]
-    fn is_quiet(&self) -> bool {
-        self.outstanding.is_empty() && self.awaited.is_empty()
-    }
-}
-
-/// Whether a message is not over.
-fn is_under_way(engine: &Engine, id: RequestId) -> bool {
-    engine.requests.get(id).is_some_and(|request| !complete::is_complete(request))
-}
-
-#[cold]
-fn differ(plan: &Plan, from: u32, got: u64, expected: u64, class: ErrorClass) -> Error {
-    let text = format!(
-        "{}: rank {from} sent {got} bytes where rank {} expected {expected}: counts or datatypes differ between the \
-         ranks, or collective operations were called in different orders",
-        plan.name, plan.rank,
-    );
-    Error::other(class, text)
 }

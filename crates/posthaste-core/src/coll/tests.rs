@@ -28,6 +28,7 @@ use crate::progress::Vci;
 use crate::request::Status;
 use crate::testing::{Bench, Buffer, CALM, ROUGH};
 
+mod behind;
 mod copies;
 mod costs;
 mod data;
@@ -236,8 +237,20 @@ impl Room {
                 panic!("rank {rank} of {}: {error} (seed {})", self.teams.len(), self.seed);
             }
         }
+        self.all_leave();
+    }
+
+    /// Steps until nothing is under way any more, and nothing stays behind.
+    fn all_leave(&mut self) {
+        let over = |vci: &Vci| vci.running.is_empty() && vci.running.has_left();
+        for _ in 0..1_000_000 {
+            if self.bench.vcis.iter().all(over) {
+                break;
+            }
+            self.bench.step();
+        }
         for vci in &self.bench.vcis {
-            assert!(vci.running.is_empty() && vci.engine.requests.is_empty(), "seed {}", self.seed);
+            assert!(over(vci) && vci.engine.requests.is_empty(), "seed {}", self.seed);
         }
     }
 }

@@ -207,10 +207,14 @@ pub(super) struct Memory(OwnedBuf);
 
 impl Memory {
     pub(super) fn new(words: &[u64]) -> Self {
-        let buf = OwnedBuf::new(words.len().max(1) * 8);
+        let memory = Self(OwnedBuf::new(words.len().max(1) * 8));
+        memory.fill(words);
+        memory
+    }
+
+    pub(super) fn fill(&self, words: &[u64]) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        buf.user_buf().sink(bytes.len()).copy_from(&bytes);
-        Self(buf)
+        self.buf().sink(bytes.len()).copy_from(&bytes);
     }
 
     pub(super) fn buf(&self) -> UserBuf {
