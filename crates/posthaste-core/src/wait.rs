@@ -289,6 +289,11 @@ impl Waiting {
         if self.runtime.look_at_descriptors() {
             idler.since = None;
         }
+        self.has_waited(own[0], idler)
+    }
+
+    /// Whether it has been waited for long enough to sleep; if not, this may give the CPU away.
+    fn has_waited(&self, at: usize, idler: &mut Idler) -> bool {
         let now = machine::now();
         idler.began.get_or_insert(now);
         let waited = now - *idler.since.get_or_insert(now);
@@ -304,7 +309,7 @@ impl Waiting {
         if waited < self.spin + self.yielding {
             machine::yield_now();
             let gone = machine::now() - now;
-            self.runtime.enter(own[0]).engine.counts.add(Counter::Yields, 1);
+            self.runtime.enter(at).engine.counts.add(Counter::Yields, 1);
             if gone > TURN && !self.spin.is_zero() && self.yielding <= LONGEST_YIELDING {
                 self.shared.store(0, Ordering::Relaxed);
                 self.taken.store(REMEMBER_TURN, Ordering::Relaxed);

@@ -53,6 +53,8 @@ pub(super) struct Traffic {
     unanswered: usize,
     /// What the method does by itself and has not ended.
     pub(super) transfers: usize,
+    /// What is next in the queue waits for an answer, or for the end of a transfer.
+    held: bool,
     /// Something has left since the last flush that only a flush confirms.
     pub(super) unconfirmed: bool,
     /// Why the first put to a memory since the last flush for it was refused.
@@ -67,8 +69,9 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
+    /// Whether nothing could leave if there were room.
     fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.answers.is_empty()
+        (self.queue.is_empty() || self.held) && self.answers.is_empty()
     }
 
     /// What the peer remembered of us is gone.
@@ -229,6 +232,8 @@ impl Wanted {
 enum Left {
     All,
     Nothing,
+    /// Nothing, whatever room there is: it waits for an answer.
+    Held,
     Part,
 }
 
@@ -254,14 +259,29 @@ impl OneSided {
         if traffic.lost.is_some() {
             return;
         }
-        if traffic.is_idle() {
+        let was_idle = traffic.is_idle();
+        traffic.queue_of(&outgoing).push_back(outgoing);
+        if was_idle && !traffic.is_idle() {
             self.waiting.push_back(to);
         }
-        traffic.queue_of(&outgoing).push_back(outgoing);
+    }
+
+    /// What is next towards a peer need not wait any longer, maybe.
+    pub(super) fn goes_on(&mut self, peer: Peer) {
+        if let Some(traffic) = self.traffic.get_mut(peer)
+            && traffic.held
+        {
+            let was_idle = traffic.is_idle();
+            traffic.held = false;
+            if was_idle && !traffic.is_idle() {
+                self.waiting.push_back(peer);
+            }
+        }
     }
 
     /// The same before all that is queued, for what has been started before all that.
     pub(super) fn queue_first(&mut self, to: Peer, outgoing: Outgoing) {
+        self.goes_on(to);
         self.queue(to, outgoing);
         if let Some(traffic) = self.traffic.get_mut(to) {
             traffic.queue.rotate_right(1);
@@ -286,14 +306,15 @@ impl OneSided {
         let (mut busy, packet) = (false, methods.caps(to).packet);
         for _ in 0..TURN {
             let Some(traffic) = self.traffic.get_mut(to) else { break };
+            traffic.held = false;
             let next = traffic.answers.pop_front().or_else(|| traffic.queue.pop_front());
             let Some(mut next) = next else { break };
             let asks = next.asks();
             let is_full = asks && traffic.unanswered >= ASKED;
             let left = match next {
-                Outgoing::Flush(_) if traffic.transfers > 0 => Left::Nothing,
+                Outgoing::Flush(_) if traffic.transfers > 0 => Left::Held,
                 // What has been asked before is answered by itself, and its answers say all that the flush would be told.
-                Outgoing::Flush(_) if !traffic.unconfirmed && traffic.unanswered > 0 => Left::Nothing,
+                Outgoing::Flush(_) if !traffic.unconfirmed && traffic.unanswered > 0 => Left::Held,
                 // The target need not be asked.
                 Outgoing::Flush(serial) if !traffic.unconfirmed => {
                     busy = true;
@@ -303,10 +324,10 @@ impl OneSided {
                     }
                     continue;
                 }
-                _ if is_full => Left::Nothing,
+                _ if is_full => Left::Held,
                 _ => self.send_packet(methods, to, packet, &mut next),
             };
-            busy |= !matches!(left, Left::Nothing);
+            busy |= !matches!(left, Left::Nothing | Left::Held);
             let Some(traffic) = self.traffic.get_mut(to) else { break };
             match left {
                 Left::All => {
@@ -321,7 +342,8 @@ impl OneSided {
                     }
                 }
                 Left::Part => traffic.queue_of(&next).push_front(next),
-                Left::Nothing => {
+                Left::Nothing | Left::Held => {
+                    traffic.held = matches!(left, Left::Held);
                     traffic.queue_of(&next).push_front(next);
                     break;
                 }
@@ -505,6 +527,7 @@ impl OneSided {
         traffic.unanswered = traffic.unanswered.saturating_sub(wanted.counts());
         let outcome = traffic.outcome(&wanted);
         self.end(token, outcome);
+        self.goes_on(from);
     }
 
     /// The target has refused: what is left of the operation does not leave.
@@ -538,6 +561,7 @@ impl OneSided {
             }
             (false, _) => counts.add(Counter::StalePackets, 1),
         }
+        self.goes_on(from);
         self.waits_no_more(from);
     }
 }

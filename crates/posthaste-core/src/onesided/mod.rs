@@ -405,6 +405,8 @@ impl OneSided {
         let Some(Asked { peer, token, wanted, .. }) = self.asked.remove(&serial) else { return };
         let traffic = self.traffic.get_or_make(peer, Traffic::default);
         traffic.transfers = traffic.transfers.saturating_sub(1);
+        self.goes_on(peer);
+        let traffic = self.traffic.get_or_make(peer, Traffic::default);
         if let (Outcome::Refused(_), Some(why)) = (&outcome, &traffic.lost) {
             let why = why.clone();
             return self.end(token, Err(why));

@@ -3,7 +3,8 @@
 //! program, neither handlers nor operations. Its deputy sees to it that it comes to run beside a program that computes.
 //!
 //! It is a waiter that waits for nothing: it advances what there is, runs handlers, and sleeps like any other thread,
-//! as the one that listens if no other does. MPI-5.0 §3.7.4 "progress"; seed 001, "poll may be called from many
+//! as the one that listens if no other does. Beside a thread that computes it sleeps at once; where threads of the program sleep in
+//! the library it is as patient as they have been. MPI-5.0 §3.7.4 "progress"; seed 001, "poll may be called from many
 //! places".
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -116,7 +117,8 @@ impl Waiting {
     /// Advances everything until it is over. It is at home in the first VCI.
     fn attend(&self, state: &State) {
         make_progress();
-        let mut idler = Idler::default();
+        // As if it had slept until now: where the program looks around all the time it may find something each time that it is about to.
+        let mut idler = Idler { slept: true, steps: self.runtime.enter(0).steps, ..Idler::default() };
         while !state.over.load(Ordering::Acquire) {
             let mut busy = self.runtime.advance(0);
             idler.steps += 1;
@@ -132,7 +134,9 @@ impl Waiting {
                     state.has_helped();
                 }
             }
-            if !busy {
+            if busy {
+                idler.since = None;
+            } else if !self.runtime.sleepers.are_there() || self.has_waited(0, &mut idler) {
                 state.asleep.store(true, Ordering::Relaxed);
                 self.sleep(0, &mut idler, "progress", &|_| Awaited::End(Arc::clone(&state.over)));
                 state.asleep.store(false, Ordering::Relaxed);
