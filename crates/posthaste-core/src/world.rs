@@ -689,10 +689,12 @@ impl World {
     }
 
     /// Waits until everything of ours has left, but not for long: what the others that share the engine have sent may have to wait
-    /// for what they do next.
+    /// for what they do next. What others have still to copy out of our memory goes with this process, so that is waited for.
     pub(crate) fn drain_for_a_while(&self) {
         let until = machine::now() + LEAVE;
-        let left = |vci: &mut Vci| (is_drained(vci) || machine::now() > until).then_some(());
+        let left = |vci: &mut Vci| {
+            (is_drained(vci) || vci.running.has_left() && machine::now() > until).then_some(())
+        };
         for at in self.runtime.open_vcis() {
             self.waiting.until(at, self.calls.finalize, |_| Awaited::Departure, left);
         }

@@ -34,8 +34,9 @@ impl Behind {
         self.0.push(Rest { sends: sends.collect(), boards });
     }
 
-    /// Gives boards back whose messages are over. Nobody hears how those ended, as of any message that has left.
-    pub(super) fn settle(&mut self, engine: &mut Engine) {
+    /// Gives boards back whose messages are over; whether there were any. Nobody hears how those ended, as of any message that has left.
+    pub(super) fn settle(&mut self, engine: &mut Engine) -> bool {
+        let before = self.0.len();
         self.0.retain_mut(|rest| {
             rest.sends.retain(|id| match engine.requests.get(*id) {
                 Some(request) if !complete::is_complete(request) => true,
@@ -49,5 +50,6 @@ impl Behind {
             }
             !rest.sends.is_empty()
         });
+        self.0.len() < before
     }
 }

@@ -93,7 +93,7 @@ impl Boards {
     /// A board for so many bytes that go to one member, whom we need not wait for then, if it is worth it and there is memory.
     pub(super) fn for_one(self: &Arc<Self>, bytes: u64) -> Option<Board> {
         let is_worth_it = (self.limit.max(self.shortest_message)..=LONGEST_TO_ONE).contains(&bytes)
-            && self.behind() + bytes as usize <= BEHIND;
+            && self.behind() + length(bytes) <= BEHIND;
         if is_worth_it { self.take(bytes, BEHIND) } else { None }
     }
 
@@ -121,7 +121,7 @@ impl Boards {
 
     /// A board, if there is memory.
     fn take(self: &Arc<Self>, bytes: u64, among: usize) -> Option<Board> {
-        let len = (bytes as usize).next_power_of_two().max(LEAST);
+        let len = length(bytes);
         let kept = {
             let mut free = self.free();
             let at = free.iter().position(|block| block.len() == len);
@@ -167,6 +167,11 @@ impl Boards {
     }
 }
 
+/// The length of a board for so many bytes.
+fn length(bytes: u64) -> usize {
+    (bytes as usize).next_power_of_two().max(LEAST)
+}
+
 fn bytes(boards: &[Board]) -> usize {
     boards.iter().map(Board::len).sum()
 }
@@ -176,10 +181,10 @@ impl Board {
         self.block.as_ref().map_or(0, Block::len)
     }
 
-    /// Whether data lies there.
-    pub(super) fn holds(&self, data: &Segment) -> bool {
-        let at = data.contiguous_rest();
-        at.is_some_and(|(at, _)| at.address().wrapping_sub(self.base().address()) < self.len())
+    /// Whether data lies there that peers copy out of it.
+    pub(super) fn gives(&self, data: &Segment) -> bool {
+        let (Some((at, len)), base) = (data.contiguous_rest(), self.base()) else { return false };
+        len >= self.home.shortest_message && at.address().wrapping_sub(base.address()) < self.len()
     }
 
     /// Its first byte.

@@ -18,7 +18,7 @@ use crate::pt2pt::arrival::{self, Found};
 use crate::pt2pt::policy::Collective;
 use crate::pt2pt::send::Started;
 use crate::pt2pt::{Engine, recv, send, staging};
-use crate::request::{Status, complete};
+use crate::request::{State, Status, complete};
 use crate::trace::Counter;
 use crate::wire::Envelope;
 
@@ -186,9 +186,15 @@ impl Place {
         if plan.boards.is_empty() || self.next < plan.steps.len() || !self.has_received(plan, engine) {
             return false;
         }
+        // Its receiver knows where it lies, and copies it without our help.
+        let has_left = |id| match engine.requests.get(id) {
+            Some(request) => matches!(request.state, State::SendAsked { .. } | State::Complete),
+            None => false,
+        };
         let may_stay = |message: &Outstanding| {
             matches!(plan.steps.get(message.step), Some(Step::Send { segment, .. })
-                if plan.boards.iter().any(|board| board.holds(segment)))
+                if plan.boards.iter().any(|board| board.gives(segment)))
+                && has_left(message.id)
         };
         self.error.is_none()
             && !self.given_up

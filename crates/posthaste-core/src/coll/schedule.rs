@@ -372,7 +372,7 @@ fn advance_all(engine: &mut Engine, methods: &mut Methods, running: &mut Running
         running.abandoned.drop_late(engine, methods, None);
     }
     if !running.behind.is_empty() {
-        running.behind.settle(engine);
+        busy |= running.behind.settle(engine);
     }
     let mut at = 0;
     while at < running.active.len() {

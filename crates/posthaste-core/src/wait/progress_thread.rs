@@ -4,7 +4,7 @@
 //!
 //! It is a waiter that waits for nothing: it advances what there is, runs handlers, and sleeps like any other thread,
 //! as the one that listens if no other does. Beside a thread that computes it sleeps at once; where threads of the program sleep in
-//! the library it is as patient as they have been. MPI-5.0 §3.7.4 "progress"; seed 001, "poll may be called from many
+//! the library, and each rank has a CPU, the one for windows is as patient as they have been. MPI-5.0 §3.7.4 "progress"; seed 001, "poll may be called from many
 //! places".
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use posthaste_os::machine;
 
 use crate::error::{Error, Result};
-use crate::runtime::{Others, Seen, make_progress, only_serve};
+use crate::runtime::{Others, Seen, make_progress, only_serve, serves_only};
 use crate::wait::sleep::LONGEST_DOZE;
 use crate::wait::{Awaited, Idler, Waiting};
 
@@ -134,9 +134,11 @@ impl Waiting {
                     state.has_helped();
                 }
             }
+            // Where each rank has a CPU, and the program has none to do with it.
+            let is_patient = serves_only() && self.may_spin() && self.runtime.sleepers.are_there();
             if busy {
                 idler.since = None;
-            } else if !self.runtime.sleepers.are_there() || self.has_waited(0, &mut idler) {
+            } else if !is_patient || self.has_waited(0, &mut idler) {
                 state.asleep.store(true, Ordering::Relaxed);
                 self.sleep(0, &mut idler, "progress", &|_| Awaited::End(Arc::clone(&state.over)));
                 state.asleep.store(false, Ordering::Relaxed);

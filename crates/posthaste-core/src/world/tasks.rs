@@ -194,6 +194,12 @@ impl World {
                 ));
             }
             *progress = Some(ProgressThread::start(&self.waiting)?);
+            drop(progress); // the other thread looks at that
+            // What the thread for windows does, this one does, too.
+            let serving = self.common.serving.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(serving) = serving {
+                serving.stop(&self.waiting);
+            }
         }
         Ok(())
     }
