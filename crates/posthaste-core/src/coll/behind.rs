@@ -2,10 +2,10 @@
 //!
 //! Where ranks share CPUs, who waits until its peers have copied takes a turn more for it, and can never be ahead of them.
 //!
-//! What must stay true: a board goes back when all messages that lie there are over. No more stays behind than [`Boards`] keeps, and
-//! nothing when the process leaves the job.
+//! What must stay true: a board goes back when all messages that lie there are over. No more stays behind than [`Boards`](super::Boards) lets,
+//! and nothing when the process leaves the job.
 
-use crate::coll::board::{Board, Boards};
+use crate::coll::board::Board;
 use crate::ids::RequestId;
 use crate::pt2pt::Engine;
 use crate::request::complete;
@@ -18,7 +18,8 @@ pub(super) struct Behind(Vec<Rest>);
 #[derive(Debug)]
 struct Rest {
     sends: Vec<RequestId>,
-    boards: Vec<Board>,
+    /// Where their data lies.
+    _boards: Vec<Board>,
 }
 
 impl Behind {
@@ -29,9 +30,9 @@ impl Behind {
     }
 
     /// Keeps boards until these messages are over.
-    pub(super) fn add(&mut self, boards: Vec<Board>, sends: impl Iterator<Item = RequestId>) {
-        Boards::stay(&boards, true);
-        self.0.push(Rest { sends: sends.collect(), boards });
+    pub(super) fn add(&mut self, mut boards: Vec<Board>, sends: impl Iterator<Item = RequestId>) {
+        boards.iter_mut().for_each(Board::stay_behind);
+        self.0.push(Rest { sends: sends.collect(), _boards: boards });
     }
 
     /// Gives boards back whose messages are over; whether there were any. Nobody hears how those ended, as of any message that has left.
@@ -45,9 +46,6 @@ impl Behind {
                     false
                 }
             });
-            if rest.sends.is_empty() {
-                Boards::stay(&rest.boards, false);
-            }
             !rest.sends.is_empty()
         });
         self.0.len() < before

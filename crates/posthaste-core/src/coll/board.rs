@@ -23,8 +23,6 @@ const KEPT: usize = 8 << 20;
 /// copy it, and so has less of it.
 const BEHIND: usize = 2 << 20;
 const BEHIND_TO_COMBINE: usize = 128 << 10;
-/// Longest message to one member for which a board is worth it.
-const LONGEST_TO_ONE: u64 = 1 << 20;
 /// Fewest bytes of a board.
 const LEAST: usize = 64 << 10;
 
@@ -37,7 +35,7 @@ pub struct Boards {
     /// Shortest message that is copied out of there: of shorter ones a board would be a copy more.
     shortest_message: u64,
     free: Mutex<Vec<Block>>,
-    /// Bytes of those that operations have left behind which are over.
+    /// Bytes of boards that are behind their operations.
     behind: AtomicUsize,
 }
 
@@ -46,8 +44,10 @@ pub struct Boards {
 pub(super) struct Board {
     block: Option<Block>,
     home: Arc<Boards>,
-    /// It may stay behind if no more bytes do than these.
-    among: usize,
+    /// It may stay behind its operation if no more bytes than these are behind then.
+    most_behind: usize,
+    /// It has.
+    is_behind: bool,
 }
 
 /// A board that a plan has named and that has gone back since.
@@ -56,13 +56,13 @@ pub(super) struct Absent {
     home: Arc<Boards>,
     base: UserBuf,
     len: usize,
-    among: usize,
+    most_behind: usize,
 }
 
 impl Absent {
     /// A board in its place, if there is memory.
     pub(super) fn again(&self) -> Option<Board> {
-        self.home.take(self.len as u64, self.among)
+        self.home.take(self.len as u64, self.most_behind)
     }
 
     /// How long it was.
@@ -92,7 +92,8 @@ impl Boards {
 
     /// A board for so many bytes that go to one member, whom we need not wait for then, if it is worth it and there is memory.
     pub(super) fn for_one(self: &Arc<Self>, bytes: u64) -> Option<Board> {
-        let is_worth_it = (self.limit.max(self.shortest_message)..=LONGEST_TO_ONE).contains(&bytes)
+        let is_worth_it = bytes >= self.limit.max(self.shortest_message)
+            && choose::is_for_a_board_to_one(bytes)
             && self.behind() + length(bytes) <= BEHIND;
         if is_worth_it { self.take(bytes, BEHIND) } else { None }
     }
@@ -120,7 +121,7 @@ impl Boards {
     }
 
     /// A board, if there is memory.
-    fn take(self: &Arc<Self>, bytes: u64, among: usize) -> Option<Board> {
+    fn take(self: &Arc<Self>, bytes: u64, most_behind: usize) -> Option<Board> {
         let len = length(bytes);
         let kept = {
             let mut free = self.free();
@@ -132,7 +133,7 @@ impl Boards {
             // Memory that peers cannot reach would be copied once more.
             self.heap.find(new.as_ptr().addr(), len as u64).map(|_| new)
         })?;
-        Some(Board { block: Some(block), home: self.clone(), among })
+        Some(Board { block: Some(block), home: self.clone(), most_behind, is_behind: false })
     }
 
     /// Whether data lies in memory that peers can reach, already.
@@ -143,23 +144,15 @@ impl Boards {
 
     /// Whether these may stay behind when their operation is over: if there are any.
     pub(super) fn may_stay(boards: &[Board]) -> bool {
-        let among = boards.iter().map(|board| board.among).min();
-        boards.first().zip(among).is_some_and(|(first, among)| first.home.behind() + bytes(boards) <= among)
+        let bytes: usize = boards.iter().map(Board::len).sum();
+        let may = |board: &Board| board.home.behind() + bytes <= board.most_behind;
+        !boards.is_empty() && boards.iter().all(may)
     }
 
     /// How many bytes stay behind. A bound: two threads that look at once may go beyond it by one operation.
     fn behind(&self) -> usize {
         // SYNC: nothing else is read on account of it.
         self.behind.load(Ordering::Relaxed)
-    }
-
-    /// These stay behind, or no longer.
-    pub(super) fn stay(boards: &[Board], yes: bool) {
-        let Some(Board { home, .. }) = boards.first() else { return };
-        match yes {
-            true => home.behind.fetch_add(bytes(boards), Ordering::Relaxed),
-            false => home.behind.fetch_sub(bytes(boards), Ordering::Relaxed),
-        };
     }
 
     fn free(&self) -> MutexGuard<'_, Vec<Block>> {
@@ -172,13 +165,16 @@ fn length(bytes: u64) -> usize {
     (bytes as usize).next_power_of_two().max(LEAST)
 }
 
-fn bytes(boards: &[Board]) -> usize {
-    boards.iter().map(Board::len).sum()
-}
-
 impl Board {
     fn len(&self) -> usize {
         self.block.as_ref().map_or(0, Block::len)
+    }
+
+    /// It stays behind its operation, until it goes back.
+    pub(super) fn stay_behind(&mut self) {
+        if !std::mem::replace(&mut self.is_behind, true) {
+            self.home.behind.fetch_add(self.len(), Ordering::Relaxed);
+        }
     }
 
     /// Whether data lies there that peers copy out of it.
@@ -194,12 +190,15 @@ impl Board {
 
     /// Goes back, until the plan that names it runs again.
     pub(super) fn leave(self) -> Absent {
-        Absent { home: self.home.clone(), base: self.base(), len: self.len(), among: self.among }
+        Absent { home: self.home.clone(), base: self.base(), len: self.len(), most_behind: self.most_behind }
     }
 }
 
 impl Drop for Board {
     fn drop(&mut self) {
+        if self.is_behind {
+            self.home.behind.fetch_sub(self.len(), Ordering::Relaxed);
+        }
         let Some(block) = self.block.take() else { return };
         let mut free = self.home.free();
         if free.iter().map(Block::len).sum::<usize>() + block.len() <= KEPT {

@@ -30,6 +30,8 @@ const MUCH: u64 = 256 << 10;
 /// are more; the result goes to all, or to the root.
 const OWNED_FOR_ALL: [u64; 2] = [16 << 10, 64 << 10];
 const OWNED_FOR_ROOT: [u64; 2] = [1, 256 << 10];
+/// Longest message to one member that goes on a board: of longer ones the copy costs more than the wait.
+const LONGEST_TO_ONE: u64 = 1 << 20;
 /// Longest data that goes on a board, and fewest members that copy it from there.
 pub(super) const LONGEST_BOARD: u64 = 4 << 20;
 const BOARD_MEMBERS: usize = 3;
@@ -280,6 +282,11 @@ pub(super) fn exchange_window() -> u32 {
 /// Whether operands of so many bytes are combined where they arrive.
 pub(super) fn is_combined_on_arrival(bytes: u64) -> bool {
     bytes >= ON_ARRIVAL
+}
+
+/// Whether data that goes to one member goes on a board, so that its sender need not wait. Neither is this a choice to be shared.
+pub(super) fn is_for_a_board_to_one(bytes: u64) -> bool {
+    bytes <= LONGEST_TO_ONE
 }
 
 /// Whether data that goes to so many members goes on a board, where there are boards. This is no choice that members have to share:

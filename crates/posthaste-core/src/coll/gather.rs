@@ -54,10 +54,7 @@ pub fn gatherv(
     draft.rooted(root);
     let (own, all) = sides(team, root, "sendbuf", send, "recvbuf", recv)?;
     match (own, all) {
-        (Some(own), None) => {
-            let block = draft.for_one(own.all());
-            draft.send(root, block);
-        }
+        (Some(own), None) => draft.send_and_leave(root, own.all()),
         (own, Some(all)) => {
             for rank in (0..draft.n()).filter(|rank| *rank != root) {
                 draft.receive(rank, all.block(rank));
@@ -192,10 +189,7 @@ pub(super) fn collect(
     let (Some(own), Some(parent)) = (own, node.parent) else { return };
     let block = own.bytes();
     let packed = collected(draft, &node, block);
-    let Some(base) = packed else {
-        let block = draft.for_one(own.all());
-        return draft.send((parent + root) % n, block);
-    };
+    let Some(base) = packed else { return draft.send_and_leave((parent + root) % n, own.all()) };
     draft.copy(own.all(), Segment::contiguous(base, block));
     let me = (draft.me() + n - root) % n;
     for (child, members) in &node.children {

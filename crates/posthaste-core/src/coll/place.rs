@@ -186,15 +186,15 @@ impl Place {
         if plan.boards.is_empty() || self.next < plan.steps.len() || !self.has_received(plan, engine) {
             return false;
         }
-        // Its receiver knows where it lies, and copies it without our help.
-        let has_left = |id| match engine.requests.get(id) {
+        // The receiver knows where it lies, and needs no help to copy it.
+        let is_offered = |id| match engine.requests.get(id) {
             Some(request) => matches!(request.state, State::SendAsked { .. } | State::Complete),
             None => false,
         };
         let may_stay = |message: &Outstanding| {
             matches!(plan.steps.get(message.step), Some(Step::Send { segment, .. })
                 if plan.boards.iter().any(|board| board.gives(segment)))
-                && has_left(message.id)
+                && is_offered(message.id)
         };
         self.error.is_none()
             && !self.given_up

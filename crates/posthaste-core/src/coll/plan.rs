@@ -515,12 +515,11 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Data that goes to one member, whom we need not wait for if it is on a board.
-    pub(super) fn for_one(&mut self, data: Segment) -> Segment {
-        match self.on_board(&data, Boards::for_one) {
-            Some(there) => Segment::contiguous(there, data.len()),
-            None => data,
-        }
+    /// Sends data to one member: from a board, if there is one for it, so that we need not wait until it is copied.
+    pub(super) fn send_and_leave(&mut self, to: u32, data: Segment) {
+        let there = self.on_board(&data, Boards::for_one);
+        let data = there.map_or_else(|| data.clone(), |there| Segment::contiguous(there, data.len()));
+        self.send(to, data);
     }
 
     /// Where data lies on a board, if there is one for so many bytes.

@@ -255,28 +255,24 @@ impl OneSided {
     }
 
     pub(super) fn queue(&mut self, to: Peer, outgoing: Outgoing) {
-        let traffic = self.traffic.get_or_make(to, Traffic::default);
-        if traffic.lost.is_some() {
-            return;
+        if self.traffic.get_or_make(to, Traffic::default).lost.is_none() {
+            self.change_traffic(to, |traffic| traffic.queue_of(&outgoing).push_back(outgoing));
         }
+    }
+
+    /// Changes what goes on with a peer, towards which something may leave after that.
+    fn change_traffic(&mut self, peer: Peer, change: impl FnOnce(&mut Traffic)) {
+        let traffic = self.traffic.get_or_make(peer, Traffic::default);
         let was_idle = traffic.is_idle();
-        traffic.queue_of(&outgoing).push_back(outgoing);
+        change(traffic);
         if was_idle && !traffic.is_idle() {
-            self.waiting.push_back(to);
+            self.waiting.push_back(peer);
         }
     }
 
     /// What is next towards a peer need not wait any longer, maybe.
     pub(super) fn goes_on(&mut self, peer: Peer) {
-        if let Some(traffic) = self.traffic.get_mut(peer)
-            && traffic.held
-        {
-            let was_idle = traffic.is_idle();
-            traffic.held = false;
-            if was_idle && !traffic.is_idle() {
-                self.waiting.push_back(peer);
-            }
-        }
+        self.change_traffic(peer, |traffic| traffic.held = false);
     }
 
     /// The same before all that is queued, for what has been started before all that.

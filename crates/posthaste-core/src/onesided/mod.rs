@@ -104,7 +104,7 @@ const COMPARE_AND_SWAP: u32 = 0;
 pub struct OneSided {
     exposed: Exposed,
     traffic: PeerMap<Traffic>,
-    /// Peers for whom something is queued, each once.
+    /// Peers for whom something is queued that could leave if there were room, each once.
     waiting: VecDeque<Peer>,
     /// Operations that end with an answer, by their numbers.
     asked: BTreeMap<u64, Asked>,

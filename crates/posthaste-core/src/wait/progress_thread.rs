@@ -4,8 +4,8 @@
 //!
 //! It is a waiter that waits for nothing: it advances what there is, runs handlers, and sleeps like any other thread,
 //! as the one that listens if no other does. Beside a thread that computes it sleeps at once; where threads of the program sleep in
-//! the library, and each rank has a CPU, the one for windows is as patient as they have been. MPI-5.0 §3.7.4 "progress"; seed 001, "poll may be called from many
-//! places".
+//! the library, and each rank has a CPU, the one for windows is as patient as they have been. MPI-5.0 §3.7.4
+//! "progress"; seed 001, "poll may be called from many places".
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -117,7 +117,8 @@ impl Waiting {
     /// Advances everything until it is over. It is at home in the first VCI.
     fn attend(&self, state: &State) {
         make_progress();
-        // As if it had slept until now: where the program looks around all the time it may find something each time that it is about to.
+        // As if it had slept until now: beside a program that looks around all the time it dozes at once. It might find something each
+        // time that it is about to sleep, and never do.
         let mut idler = Idler { slept: true, steps: self.runtime.enter(0).steps, ..Idler::default() };
         while !state.over.load(Ordering::Acquire) {
             let mut busy = self.runtime.advance(0);
@@ -134,7 +135,7 @@ impl Waiting {
                     state.has_helped();
                 }
             }
-            // Where each rank has a CPU, and the program has none to do with it.
+            // The program's thread has given its CPU up, and to sleep after each message would cost more than the message.
             let is_patient = serves_only() && self.may_spin() && self.runtime.sleepers.are_there();
             if busy {
                 idler.since = None;
