@@ -53,7 +53,8 @@ static void all_nodes(int nodes)
     describe(nodes, ends, edges);
     MPI_Comm graph, other;
     OK(MPI_Graph_map(MPI_COMM_WORLD, nodes, ends, edges, &place));
-    EQUAL(place, rank < nodes ? rank : MPI_UNDEFINED);
+    if (rank < nodes) CHECK(place >= 0 && place < nodes, "%d", place);
+    else EQUAL(place, MPI_UNDEFINED);
     for (int reorder = 0; reorder < 2; reorder++) {
         OK(MPI_Graph_create(MPI_COMM_WORLD, nodes, ends, edges, reorder, &graph));
         EQUAL(graph == MPI_COMM_NULL, rank >= nodes);

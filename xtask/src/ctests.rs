@@ -13,6 +13,7 @@
 //! // alone               run without mpiexec as well, as a singleton
 //! // only: posthaste     not a test for other implementations
 //! // cpus: 2             all ranks share so many CPUs, or as many as there are
+//! // hosts in turns: 2    ranks pretend to be on so many hosts, one after the other
 //! // of memory           a test of what only shared memory does
 //! // not over libfabric: WHY
 //! ```
@@ -183,6 +184,8 @@ pub(crate) struct Wishes {
     only: Option<String>,
     /// So many CPUs for all ranks together, or fewer on a machine that has no more.
     cpus: Option<usize>,
+    /// Ranks are dealt out to so many hosts that they pretend to be on.
+    in_turns: Option<usize>,
     is_of_memory: bool,
     not_over_libfabric: bool,
 }
@@ -490,10 +493,10 @@ impl Over {
     /// A test on so many ranks, under our mpiexec.
     fn start(self, wishes: &Wishes, mpi: &Mpi, ranks: usize, program: &Path) -> Job {
         let job = self.set(mpi.plain(), &program.with_file_name(PLUGIN));
-        let job = if self == Self::Hosts {
-            job.args(["-launcher", "fork", "-hosts", "one,two", "-ppn"]).arg(ranks.div_ceil(2).to_string())
-        } else {
-            job
+        let job = match (self, wishes.in_turns) {
+            (Self::Hosts, None) => on_hosts(job, 2, ranks.div_ceil(2)),
+            (_, Some(hosts)) => on_hosts(job, hosts, 1),
+            _ => job,
         };
         let job = wishes.prepare(job.arg("-n").arg(ranks.to_string()).arg(program));
         match wishes.cpus {
@@ -501,6 +504,12 @@ impl Over {
             None => job,
         }
     }
+}
+
+/// Ranks that pretend to be on so many hosts, so many on one after the other.
+fn on_hosts(job: Job, hosts: usize, each: usize) -> Job {
+    let names: Vec<String> = (1..=hosts).map(|host| format!("host{host}")).collect();
+    job.args(["-launcher", "fork", "-hosts", &names.join(","), "-ppn", &each.to_string()])
 }
 
 /// The first so many CPUs that this process may use, as a list.
@@ -555,6 +564,7 @@ impl Wishes {
                 "not over libfabric" => wishes.not_over_libfabric = true,
                 "only" => wishes.only = Some(value.into()),
                 "cpus" => wishes.cpus = Some(number(value)?),
+                "hosts in turns" => wishes.in_turns = Some(number(value)?),
                 _ => {}
             }
         }

@@ -21,13 +21,12 @@ use crate::object::memory::length;
 
 // Cartesian constructor.
 mpi_fn! {
-    /// MPI-5.0 §8.5.1. Ranks are never reordered.
+    /// MPI-5.0 §8.5.1. Ranks are reordered where fewer neighbours are then on different hosts.
     fn MPI_Cart_create / PMPI_Cart_create(comm_old: MPI_Comm, ndims: c_int, dims: In<c_int>,
         periods: In<c_int>, reorder: c_int, comm_cart: Out<MPI_Comm>) raises comm_old => {
-        let _ = reorder;
         comm_cart.set("comm_cart", MPI_COMM_NULL)?;
         let old = communicator::find("comm_old", comm_old)?;
-        make(comm_cart, grid(&old, ndims, dims, periods)?.plan(&old, allocate_from(&old))?)
+        make(comm_cart, grid(&old, ndims, dims, periods)?.plan(&old, reorder != 0, allocate_from(&old))?)
     }
     /// MPI-5.0 §8.5.2
     fn MPI_Dims_create / PMPI_Dims_create(nnodes: c_int, ndims: c_int, dims: Out<c_int>) anytime {
@@ -103,14 +102,15 @@ mpi_fn! {
         let remain = remain_dims.slice("remain_dims", cart.dimensions())?;
         make(newcomm, cart.plan_sub(&comm, remain, allocate_from(&comm))?)
     }
-    /// MPI-5.0 §8.5.8. Ranks stay as they are. In a grid without places nobody has one.
+    /// MPI-5.0 §8.5.8. The rank that MPI_Cart_create gives where it may reorder. In a grid without places nobody has one.
     fn MPI_Cart_map / PMPI_Cart_map(comm: MPI_Comm, ndims: c_int, dims: In<c_int>, periods: In<c_int>,
         newrank: Out<c_int>) raises comm => {
         let comm = communicator::find("comm", comm)?;
         let sizes = dims.slice("dims", length("ndims", ndims.into())?)?;
         let is_empty = sizes.contains(&0) && sizes.iter().all(|size| *size >= 0) && !library().strict;
-        let places = if is_empty { 0 } else { grid(&comm, ndims, dims, periods)?.places() as c_int };
-        newrank.set("newrank", if comm.rank() < places { comm.rank() } else { MPI_UNDEFINED })
+        let rank = comm.rank() as u32;
+        let place = if is_empty { None } else { grid(&comm, ndims, dims, periods)?.place_of(&comm, rank) };
+        newrank.set("newrank", place.map_or(MPI_UNDEFINED, |place| place as c_int))
     }
 }
 

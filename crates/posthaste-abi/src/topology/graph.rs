@@ -18,13 +18,12 @@ use crate::object::memory::length;
 
 // Constructor.
 mpi_fn! {
-    /// MPI-5.0 §8.5.3. Ranks are never reordered.
+    /// MPI-5.0 §8.5.3. Ranks are reordered where fewer neighbours are then on different hosts.
     fn MPI_Graph_create / PMPI_Graph_create(comm_old: MPI_Comm, nnodes: c_int, indx: In<c_int>,
         edges: In<c_int>, reorder: c_int, comm_graph: Out<MPI_Comm>) raises comm_old => {
-        let _ = reorder;
         comm_graph.set("comm_graph", MPI_COMM_NULL)?;
         let old = communicator::find("comm_old", comm_old)?;
-        make(comm_graph, graph(&old, nnodes, indx, edges)?.plan(&old, allocate_from(&old))?)
+        make(comm_graph, graph(&old, nnodes, indx, edges)?.plan(&old, reorder != 0, allocate_from(&old))?)
     }
 }
 
@@ -66,12 +65,12 @@ mpi_fn! {
 
 // Mapping.
 mpi_fn! {
-    /// MPI-5.0 §8.5.8. Ranks stay as they are.
+    /// MPI-5.0 §8.5.8. The rank that MPI_Graph_create gives where it may reorder.
     fn MPI_Graph_map / PMPI_Graph_map(comm: MPI_Comm, nnodes: c_int, indx: In<c_int>, edges: In<c_int>,
         newrank: Out<c_int>) raises comm => {
         let comm = communicator::find("comm", comm)?;
-        let nodes = graph(&comm, nnodes, indx, edges)?.index().len();
-        newrank.set("newrank", if (comm.rank() as usize) < nodes { comm.rank() } else { MPI_UNDEFINED })
+        let node = graph(&comm, nnodes, indx, edges)?.node_of(&comm, comm.rank() as u32);
+        newrank.set("newrank", node.map_or(MPI_UNDEFINED, |node| node as c_int))
     }
 }
 

@@ -46,7 +46,7 @@ impl Nodes {
     }
 
     /// The number of a member's node.
-    pub(super) fn node(&self, member: u32) -> u32 {
+    pub(crate) fn node(&self, member: u32) -> u32 {
         self.of[member as usize]
     }
 

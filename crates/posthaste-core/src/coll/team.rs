@@ -133,7 +133,7 @@ impl Team {
 
     /// Who shares a node, where there are several and some have several members.
     #[inline]
-    pub(super) fn nodes(&self) -> Option<&Nodes> {
+    pub(crate) fn nodes(&self) -> Option<&Nodes> {
         self.nodes.get().map(|nodes| &**nodes)
     }
 

@@ -9,6 +9,7 @@ use crate::comm::{Comm, Creation};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::ids::{ContextId, PROC_NULL};
+use crate::topology::order::{self, Order};
 use crate::topology::{Topology, intra};
 
 /// A grid of processes.
@@ -48,18 +49,30 @@ impl Cart {
         Ok(Self { dims: dims.iter().zip(periods).map(dim).collect() })
     }
 
-    /// Plans the communicator that carries the grid; ranks stay as they are, and those that it has no place for get
-    /// none.
+    /// Plans the communicator that carries the grid; those that it has no place for get none. Ranks stay as they are, or get the
+    /// order in which the fewest neighbours are on different nodes (`reorder`).
     ///
     /// # Errors
     /// When no context can be allocated.
     pub fn plan(
         self,
         comm: &Comm,
+        reorder: bool,
         allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
-        let group = Group::of(comm.group().peers().take(self.places() as usize).collect());
+        let order = if reorder { self.order(comm) } else { Order::Kept };
+        let group = order.group(comm, self.places());
         comm.plan_subset("MPI_Cart_create", &Arc::new(group), Some(Topology::Cart(self).stored()), allocate)
+    }
+
+    /// The place that rank `rank` of `comm` gets where ranks are reordered; `None` if it gets none.
+    pub fn place_of(&self, comm: &Comm, rank: u32) -> Option<u32> {
+        self.order(comm).place_of(rank, self.places())
+    }
+
+    fn order(&self, comm: &Comm) -> Order {
+        let dims: Vec<(u32, bool)> = self.dims.iter().map(|dim| (dim.size, dim.periodic)).collect();
+        order::nodes(comm, self.places()).map_or(Order::Kept, |nodes| order::of_grid(&nodes, &dims))
     }
 
     /// Plans the grids of fewer dimensions that the grid of `comm`, this one, falls into: those of `remain` stay.

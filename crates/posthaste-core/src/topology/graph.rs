@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::coll::Schedule;
 use crate::comm::{Comm, Creation};
 use crate::error::{Error, ErrorClass, Result};
-use crate::group::Group;
 use crate::ids::ContextId;
+use crate::topology::order::{self, Order};
 use crate::topology::{Topology, intra};
 
 /// A graph: the neighbours of each node, which is the rank of the same number.
@@ -68,17 +68,34 @@ impl Graph {
         Ok(last as usize)
     }
 
-    /// Plans the communicator that carries the graph; ranks stay as they are, and those that are no node get none.
+    /// Plans the communicator that carries the graph; those that are no node get none. Ranks stay as they are, or get an order in
+    /// which fewer neighbours are on different hosts (`reorder`).
     ///
     /// # Errors
     /// When no context can be allocated.
     pub fn plan(
         self,
         comm: &Comm,
+        reorder: bool,
         allocate: impl FnOnce() -> Result<ContextId>,
     ) -> Result<(Schedule, Creation)> {
-        let group = Group::of(comm.group().peers().take(self.index.len()).collect());
+        let order = if reorder { self.order(comm) } else { Order::Kept };
+        let group = order.group(comm, self.size());
         comm.plan_subset("MPI_Graph_create", &Arc::new(group), Some(Topology::Graph(self).stored()), allocate)
+    }
+
+    /// The node that rank `rank` of `comm` becomes where ranks are reordered; `None` if it becomes none.
+    pub fn node_of(&self, comm: &Comm, rank: u32) -> Option<u32> {
+        self.order(comm).place_of(rank, self.size())
+    }
+
+    fn order(&self, comm: &Comm) -> Order {
+        let neighbors = |node| self.of_node(node as usize);
+        order::nodes(comm, self.size()).map_or(Order::Kept, |nodes| order::of_graph(&nodes, neighbors))
+    }
+
+    fn size(&self) -> u32 {
+        self.index.len() as u32
     }
 
     /// Where the neighbours of each node end among [`Graph::edges`].

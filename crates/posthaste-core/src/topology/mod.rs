@@ -2,12 +2,13 @@
 //!
 //! Communicators carry a topology without knowing what is in it, and hand it on to their duplicates. `cart`: grids;
 //! `dims`: balanced sizes for them; `graph`: graphs that every rank knows; `dist_graph`: graphs of which each rank knows its
-//! own edges.
+//! own edges; `order`: who gets which place where ranks may be reordered.
 
 mod cart;
 pub mod dims;
 mod dist_graph;
 mod graph;
+mod order;
 #[cfg(test)]
 mod tests;
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::buffer::OwnedBuf;
-use crate::coll::{self, Blocks, Neighbors, Operand, Schedule, TypedBlocks, Walk};
+use crate::coll::{self, Blocks, Neighbors, Nodes, Operand, Schedule, TypedBlocks, Walk};
 use crate::comm::{Comm, tests::Room};
 use crate::config::Config;
 use crate::datatype::{Datatype, Segment};
@@ -19,11 +19,20 @@ use crate::topology::{self, Cart, DistGraph, Edges, Graph};
 /// What memory has that nobody touched.
 const UNTOUCHED: u8 = 0xee;
 
-/// A room whose longer messages ask before they are sent.
+/// A room whose longer messages ask before they are sent, and whose ranks are on some nodes.
 fn room(n: u32, seed: u64) -> Room {
     let mut room = Room::new(n, seed);
     room.bench = Bench::new(seed, n, ROUGH, &Config { eager_limit: 90, ..Config::default() });
+    let places: Vec<u32> = (0..n).map(|_| random(&room, 3) as u32).collect();
+    for (world, rank) in room.worlds.iter().zip(0..) {
+        Nodes::of(rank, places.iter().copied()).into_iter().for_each(|nodes| world.is_on(nodes));
+    }
     room
+}
+
+/// The process with a rank of `comm`, as messages name it; nobody stays nobody.
+fn named(comm: &Comm, rank: i32) -> i32 {
+    u32::try_from(rank).map_or(rank, |rank| comm.group().peer(rank).expect("a member").0 as i32)
 }
 
 fn random(room: &Room, below: usize) -> usize {
@@ -51,7 +60,7 @@ fn grid(room: &mut Room, n: usize) -> Vec<Option<Arc<Comm>>> {
     }
     let made = room.make(0..n, |room, at| {
         let cart = Cart::new(&room.worlds[at], &dims, &periods)?;
-        cart.plan(&room.worlds[at], || room.allocate(at))
+        cart.plan(&room.worlds[at], true, || room.allocate(at))
     });
     for comm in made.iter().flatten() {
         let cart = topology::cart(comm).expect("a grid");
@@ -84,12 +93,13 @@ fn graph(room: &mut Room, n: usize) -> Vec<Option<Arc<Comm>>> {
     });
     let (index, edges) = (ends.collect::<Vec<i32>>(), lists.concat());
     let made = room.make(0..n, |room, at| {
-        Graph::new(&room.worlds[at], &index, &edges)?.plan(&room.worlds[at], || room.allocate(at))
+        Graph::new(&room.worlds[at], &index, &edges)?.plan(&room.worlds[at], true, || room.allocate(at))
     });
     for (rank, comm) in made.iter().enumerate() {
         assert_eq!(comm.is_some(), rank < nodes);
         if let Some(comm) = comm {
-            let expected = Neighbors::of_graph(&lists[rank], &lists[rank]);
+            let list = &lists[comm.rank() as usize];
+            let expected = Neighbors::of_graph(list, list);
             assert_eq!(topology::neighbors(comm).expect("neighbours"), expected);
         }
     }
@@ -354,11 +364,13 @@ fn by_messages(room: &mut Room, members: &[Member], operation: Operation) -> Vec
     for (member, recv) in members.iter().zip(&recvs) {
         for (block, (other, edge)) in member.from.iter().enumerate().filter(|(_, from)| from.0 != PROC_NULL) {
             let into = member.recv.segment(block, recv);
-            ids.push((member.at, room.bench.recv_segment(member.at, *other, *edge as i32, into)));
+            let from = named(&member.comm, *other);
+            ids.push((member.at, room.bench.recv_segment(member.at, from, *edge as i32, into)));
         }
         for (block, (other, edge)) in member.to.iter().enumerate().filter(|(_, to)| to.0 != PROC_NULL) {
             let out = member.outgoing(operation, block);
-            let started = room.bench.send_segment(member.at, *other as u32, *edge as i32, out, false);
+            let to = named(&member.comm, *other) as u32;
+            let started = room.bench.send_segment(member.at, to, *edge as i32, out, false);
             if let Started::Request(id) = started {
                 ids.push((member.at, id));
             }
@@ -414,7 +426,7 @@ fn neighbourhood_collectives_do_what_messages_do() {
         Operation::Alltoallv,
         Operation::Alltoallw,
     ];
-    let (mut edges, mut copies, mut doubles) = (0, 0, 0);
+    let (mut edges, mut copies, mut doubles, mut reordered) = (0, 0, 0, 0);
     for seed in 0..160 {
         println!("seed {seed}");
         let n = 1 + seed as usize % 6;
@@ -429,6 +441,7 @@ fn neighbourhood_collectives_do_what_messages_do() {
             for ((member, expected), got) in members.iter().zip(expected).zip(got) {
                 assert_eq!(got, expected, "{operation:?} at rank {} of {n}, seed {seed}", member.at);
                 edges += member.to.len();
+                reordered += usize::from(member.comm.rank() as usize != member.at);
                 copies += member.to.iter().filter(|to| to.0 == member.comm.rank()).count();
                 let ranks: Vec<i32> = member.to.iter().map(|to| to.0).collect();
                 doubles += numbered(&ranks).iter().filter(|(rank, before)| *rank >= 0 && *before > 0).count();
@@ -437,8 +450,8 @@ fn neighbourhood_collectives_do_what_messages_do() {
     }
     // The test is of what it says.
     assert!(
-        edges > 2000 && copies > 200 && doubles > 400,
-        "{edges} edges, {copies} copies, {doubles} doubles"
+        edges > 2000 && copies > 200 && doubles > 400 && reordered > 50,
+        "{edges} edges, {copies} copies, {doubles} doubles, {reordered} under another rank"
     );
 }
 
@@ -502,7 +515,7 @@ fn weights_at_some_ranks_only_are_refused_by_all() {
 fn a_graph_with_edges_in_one_direction_has_no_neighbourhood_collectives() {
     let mut room = room(2, 3);
     let made = room.make(0..2, |room, at| {
-        Graph::new(&room.worlds[at], &[1, 1], &[1])?.plan(&room.worlds[at], || room.allocate(at))
+        Graph::new(&room.worlds[at], &[1, 1], &[1])?.plan(&room.worlds[at], false, || room.allocate(at))
     });
     for comm in made.iter().flatten() {
         assert_eq!(topology::neighbors(comm).unwrap_err().class(), ErrorClass::Topology);

@@ -14,7 +14,7 @@ mod questions;
 
 pub use questions::{Topology, balanced_sizes};
 
-/// Making communicators with a topology. All ranks call these functions; ranks stay in their order.
+/// Making communicators with a topology. All ranks call these functions; ranks stay in their order, but where a function says otherwise.
 impl Communicator<'_> {
     /// Arranges the ranks in a grid, the last coordinate counting fastest (`MPI_Cart_create`, MPI-5.0 §8.5.1). Along a
     /// dimension that is `periodic` the grid goes round. All ranks pass the same.
@@ -39,9 +39,42 @@ impl Communicator<'_> {
     #[doc(alias = "MPI_Cart_create")]
     #[doc(alias = "create_cartesian_communicator")]
     pub fn cartesian(&self, sizes: &[usize], periodic: &[bool]) -> Result<Option<Self>> {
-        let plan = grid(self, sizes, periodic)
-            .and_then(|cart| cart.plan(self.core(), || self.engine().allocate_context_from(self.core())));
-        self.create("cartesian", plan)
+        self.arranged("cartesian", sizes, periodic, false)
+    }
+
+    /// As [`Communicator::cartesian`], but ranks get the places with which the fewest neighbours are on different hosts: the
+    /// ranks of a host a block of the grid. Rank 0 keeps its place, and without a gain everybody does. Whoever
+    /// holds data for the old rank moves it, or makes the grid first.
+    ///
+    /// # Errors
+    /// As [`Communicator::cartesian`].
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let sizes = posthaste::balanced_sizes(world.size(), &[0, 0])?;
+    /// let plane = world.cartesian_reordered(&sizes, &[true, true])?.expect("a place for every rank");
+    /// assert_eq!(world.cartesian_map(&sizes, &[true, true])?, Some(plane.rank()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Cart_create")]
+    pub fn cartesian_reordered(&self, sizes: &[usize], periodic: &[bool]) -> Result<Option<Self>> {
+        self.arranged("cartesian_reordered", sizes, periodic, true)
+    }
+
+    fn arranged(
+        &self,
+        call: &'static str,
+        sizes: &[usize],
+        periodic: &[bool],
+        reorder: bool,
+    ) -> Result<Option<Self>> {
+        let plan = grid(self, sizes, periodic).and_then(|cart| {
+            cart.plan(self.core(), reorder, || self.engine().allocate_context_from(self.core()))
+        });
+        self.create(call, plan)
     }
 
     /// Makes the grid of fewer dimensions that this rank is in, of those that the grid of this communicator falls into
@@ -97,9 +130,40 @@ impl Communicator<'_> {
     /// ```
     #[doc(alias = "MPI_Graph_create")]
     pub fn graph<L: AsRef<[usize]>>(&self, neighbors: &[L]) -> Result<Option<Self>> {
-        let plan = graph(self, neighbors)
-            .and_then(|graph| graph.plan(self.core(), || self.engine().allocate_context_from(self.core())));
-        self.create("graph", plan)
+        self.connected("graph", neighbors, false)
+    }
+
+    /// As [`Communicator::graph`], but ranks may get other numbers, with which fewer neighbours are on different hosts. Rank 0 keeps
+    /// its own, and without a gain everybody does.
+    ///
+    /// # Errors
+    /// As [`Communicator::graph`].
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let ring: Vec<[usize; 1]> = (0..world.size()).map(|rank| [(rank + 1) % world.size()]).collect();
+    /// let ordered = world.graph_reordered(&ring)?.expect("every rank is in it");
+    /// assert_eq!(world.graph_map(&ring)?, Some(ordered.rank()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_Graph_create")]
+    pub fn graph_reordered<L: AsRef<[usize]>>(&self, neighbors: &[L]) -> Result<Option<Self>> {
+        self.connected("graph_reordered", neighbors, true)
+    }
+
+    fn connected<L: AsRef<[usize]>>(
+        &self,
+        call: &'static str,
+        neighbors: &[L],
+        reorder: bool,
+    ) -> Result<Option<Self>> {
+        let plan = graph(self, neighbors).and_then(|graph| {
+            graph.plan(self.core(), reorder, || self.engine().allocate_context_from(self.core()))
+        });
+        self.create(call, plan)
     }
 
     /// Makes a graph of which each rank says where the edges to it come from and where the edges from it lead to

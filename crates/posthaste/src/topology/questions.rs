@@ -167,8 +167,8 @@ impl Communicator<'_> {
         })
     }
 
-    /// The rank that this one would have in such a grid (`MPI_Cart_map`, MPI-5.0 §8.5.8); `None` where it would have no place. Ranks
-    /// stay in their order, so it is the same one.
+    /// The rank that [`Communicator::cartesian_reordered`] would give this one (`MPI_Cart_map`, MPI-5.0 §8.5.8); `None` where it
+    /// would have no place.
     ///
     /// # Errors
     /// As [`Communicator::cartesian`].
@@ -182,11 +182,11 @@ impl Communicator<'_> {
     #[doc(alias = "MPI_Cart_map")]
     pub fn cartesian_map(&self, sizes: &[usize], periodic: &[bool]) -> Result<Option<usize>> {
         let cart = self.named("cartesian_map", grid(self, sizes, periodic))?;
-        Ok(Some(self.rank()).filter(|rank| *rank < cart.places() as usize))
+        Ok(cart.place_of(self.core(), self.rank() as u32).map(|place| place as usize))
     }
 
-    /// The rank that this one would have in such a graph (`MPI_Graph_map`, MPI-5.0 §8.5.8), as
-    /// [`Communicator::cartesian_map`].
+    /// The rank that [`Communicator::graph_reordered`] would give this one (`MPI_Graph_map`, MPI-5.0 §8.5.8); `None` where it would
+    /// be no node.
     ///
     /// # Errors
     /// As [`Communicator::graph`].
@@ -200,7 +200,7 @@ impl Communicator<'_> {
     #[doc(alias = "MPI_Graph_map")]
     pub fn graph_map<L: AsRef<[usize]>>(&self, neighbors: &[L]) -> Result<Option<usize>> {
         let graph = self.named("graph_map", graph(self, neighbors))?;
-        Ok(Some(self.rank()).filter(|rank| *rank < graph.index().len()))
+        Ok(graph.node_of(self.core(), self.rank() as u32).map(|node| node as usize))
     }
 }
 
