@@ -507,7 +507,7 @@ impl Over {
 }
 
 /// Ranks that pretend to be on so many hosts, so many on one after the other.
-fn on_hosts(job: Job, hosts: usize, each: usize) -> Job {
+pub(crate) fn on_hosts(job: Job, hosts: usize, each: usize) -> Job {
     let names: Vec<String> = (1..=hosts).map(|host| format!("host{host}")).collect();
     job.args(["-launcher", "fork", "-hosts", &names.join(","), "-ppn", &each.to_string()])
 }

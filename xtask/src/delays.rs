@@ -1,5 +1,5 @@
 //! How long a target that calls nothing delays its origins, by every way that leads to its memory, and what programs that compute
-//! beside ranks cost them. The part `delays` of `cargo xtask test`.
+//! beside ranks cost them, and ranks of other hosts that share their CPUs. The part `delays` of `cargo xtask test`.
 //!
 //! What must stay true: the bound is the one of `docs/windows.md`; where no help is needed there is no thread that could give it.
 
@@ -26,6 +26,10 @@ const RUNS: usize = 10;
 /// So many times less messages go beside programs that compute on all CPUs: 2 to 4 by the share of the CPUs that ranks get, and what
 /// it takes that they are there at the same time.
 const BESIDE: &str = "10";
+
+/// So many times longer ranks may take that share memory with some peers; it was 5 times while connections were looked at rarely,
+/// and by ranks that spun meanwhile.
+const ACROSS: f64 = 2.0;
 
 /// A way to the memory of the target.
 struct Way {
@@ -140,6 +144,35 @@ pub(crate) fn beside(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         }
         if outcome.ok() { Ok(()) } else { Err(outcome.complaint()) }
     });
+}
+
+/// Ranks of several hosts that share CPUs, as pods on one machine do, against the same ranks over the network alone. Two of a host
+/// believe that they have a CPU each; four know that they have not.
+pub(crate) fn across(project: &Project, mpi: &Mpi, tally: &mut Tally) {
+    for each in [2, 4] {
+        tally.test(&format!("delays: {each} ranks of each of four hosts that share two CPUs"), || {
+            let program = ctests::helper(project, mpi, "delay", "across")?;
+            let cpus = ctests::cpus_of_this_process(2);
+            let mean = |settings: &[(&str, &str)]| -> Fallible<f64> {
+                let job = ctests::on_hosts(mpi.plain(), 4, each);
+                let job = settings.iter().fold(job, |job, (name, value)| job.env(name, value));
+                let job = job.args(["-n", &(4 * each).to_string()]).arg(&program);
+                let said = job.under(&["taskset", "-c", &cpus]).limit(60).succeed()?.stdout;
+                let number = said.split_whitespace().nth(1).and_then(|number| number.parse().ok());
+                number.ok_or_else(|| format!("`mean N us` was expected, this was said: {said}"))
+            };
+            // Something else may have had the CPUs for a while.
+            let mut ratios = Vec::new();
+            for _ in 0..RUNS {
+                let ratio = mean(&[])? / mean(&[("POSTHASTE_METHODS", "tcp"), ("POSTHASTE_SPIN_US", "0")])?;
+                if ratio < ACROSS {
+                    return Ok(());
+                }
+                ratios.push(ratio);
+            }
+            Err(format!("they take {ratios:.1?} times as long, below {ACROSS} was expected"))
+        });
+    }
 }
 
 /// The accesses that are late in a run, and its output; an error where it failed for another reason.

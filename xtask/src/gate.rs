@@ -107,6 +107,7 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("delays", |gate, tally| {
         delays::run(&gate.project, &gate.mpi, tally);
         delays::beside(&gate.project, &gate.mpi, tally);
+        delays::across(&gate.project, &gate.mpi, tally);
         ctests::run_some(&gate.project, &gate.mpi, &ctests::BY_ITSELF, tally);
     }),
     with_library("bits", |gate, tally| bits::run(&gate.project, &gate.mpi, tally)),

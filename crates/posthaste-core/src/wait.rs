@@ -33,8 +33,10 @@ use report::{Note, Reporter};
 pub use progress_thread::ProgressThread;
 pub use report::{Awaited, OfWindow};
 
-/// Polls between two looks at the clock.
+/// Looks for a message between two steps.
 const POLLS_PER_LOOK: u32 = 64;
+/// Steps in which nothing happens between two looks at the clock; where connections are asked each takes microseconds.
+const POLLS_PER_IDLE: u32 = 16;
 /// Rounds of a fast path, and where ranks share CPUs.
 const ROUNDS: u32 = 64;
 const OVERSUBSCRIBED_ROUNDS: u32 = 4;
@@ -46,8 +48,9 @@ const EAGER_LOOKS: u32 = 100;
 const WORD_YIELDS: u32 = 8;
 /// A yield that takes longer than this let somebody else run.
 const LONG_YIELD: Duration = Duration::from_micros(4);
-/// One that takes longer than this let somebody run who computes: processes that wait for messages are faster.
-const TURN: Duration = Duration::from_micros(500);
+/// One that takes longer than this let somebody run who computes: processes that wait for messages are faster, but several of them one
+/// after the other may take as long for once.
+const TURN: Duration = Duration::from_millis(1);
 /// Waits that go without spinning after the CPU has proved to be shared.
 const REMEMBER: u32 = 64;
 /// How often waits sleep instead of yielding after somebody has taken a whole turn: where that was chance, they cost some
@@ -70,6 +73,8 @@ pub struct Waiting {
     yielding: Duration,
     /// Waits to go without spinning: the CPU has proved to be shared.
     shared: AtomicU32,
+    /// Yields until the last one that took a whole turn is taken for chance.
+    suspected: AtomicU32,
     /// How often waits are to sleep instead of yielding: somebody computes on the CPU.
     taken: AtomicU32,
 }
@@ -84,6 +89,7 @@ impl Waiting {
             spin,
             yielding,
             shared: AtomicU32::new(0),
+            suspected: AtomicU32::new(0),
             taken: AtomicU32::new(0),
         }
     }
@@ -132,6 +138,7 @@ impl Waiting {
             (false, true) => (SHARED_ROUNDS, SHARED_LOOKS, POLLS_PER_LOOK / SHARED_LOOKS),
             (false, false) => (ROUNDS, POLLS_PER_LOOK, 1),
         };
+        let mut since = None;
         for round in 1..=rounds {
             if !vci.is_quiet() {
                 return None;
@@ -144,12 +151,21 @@ impl Waiting {
                 vci.engine.counts.add(Counter::Yields, 1);
             } else if round.is_multiple_of(rounds_per_step) {
                 vci.progress();
+                if self.has_spun(&mut since) {
+                    return None;
+                }
             }
             if threaded {
                 vci.let_others_in();
             }
         }
         None
+    }
+
+    /// Whether it has been spun for long enough: where a look or a step is slow, so many of them take long.
+    fn has_spun(&self, since: &mut Option<Duration>) -> bool {
+        let now = machine::now();
+        now - *since.get_or_insert(now) >= self.spin / 2
     }
 
     /// The patience of calls that wait for a word in memory: looks again and again while every rank has a CPU, and between some yields
@@ -234,7 +250,7 @@ impl Waiting {
                 }
             } else {
                 idler.polls += 1;
-                if (idler.polls.is_multiple_of(POLLS_PER_LOOK) || self.spin.is_zero())
+                if (idler.polls.is_multiple_of(POLLS_PER_IDLE) || self.spin.is_zero())
                     && self.idle(&[at], &mut idler)
                 {
                     self.sleep(at, &mut idler, call, &awaited);
@@ -298,7 +314,7 @@ impl Waiting {
         idler.began.get_or_insert(now);
         let waited = now - *idler.since.get_or_insert(now);
         let shared = self.shared.load(Ordering::Relaxed);
-        if waited < self.spin && shared == 0 {
+        if waited < self.spin / 2 && shared == 0 {
             return false;
         }
         let taken = self.taken.load(Ordering::Relaxed);
@@ -309,8 +325,18 @@ impl Waiting {
         if waited < self.spin + self.yielding {
             machine::yield_now();
             let gone = machine::now() - now;
-            self.runtime.enter(at).engine.counts.add(Counter::Yields, 1);
-            if gone > TURN && !self.spin.is_zero() && self.yielding <= LONGEST_YIELDING {
+            let mut vci = self.runtime.enter(at);
+            vci.engine.counts.add(Counter::Yields, 1);
+            if gone > LONG_YIELD {
+                // Much may have come meanwhile, and who goes on waiting is away as long again.
+                vci.methods.look_at_sockets();
+            }
+            drop(vci);
+            let was_suspected = self.suspected.load(Ordering::Relaxed);
+            let suspected = if gone > TURN { REMEMBER } else { was_suspected.saturating_sub(1) };
+            self.suspected.store(suspected, Ordering::Relaxed);
+            let is_turn = gone > TURN && was_suspected > 0;
+            if is_turn && !self.spin.is_zero() && self.yielding <= LONGEST_YIELDING {
                 self.shared.store(0, Ordering::Relaxed);
                 self.taken.store(REMEMBER_TURN, Ordering::Relaxed);
             } else if gone > LONG_YIELD {

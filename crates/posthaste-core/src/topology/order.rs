@@ -39,7 +39,9 @@ impl Order {
     pub(super) fn place_of(&self, rank: u32, places: u32) -> Option<u32> {
         match self {
             Self::Kept => Some(rank).filter(|rank| *rank < places),
-            Self::Changed(ranks) => ranks.iter().zip(0..).find(|(one, _)| **one == rank).map(|(_, place)| place),
+            Self::Changed(ranks) => {
+                ranks.iter().zip(0..).find(|(one, _)| **one == rank).map(|(_, place)| place)
+            }
         }
     }
 }
@@ -193,7 +195,9 @@ fn grown(nodes: &[u32], edges: impl Fn(&mut dyn FnMut(u32, u32))) -> Vec<u32> {
             // What is taken, or has more edges by now, stands further up as well.
             let taken = loop {
                 match best.pop() {
-                    Some((count, Reverse(place))) if of[place].is_none() && edges_to[place] == count => break place,
+                    Some((count, Reverse(place))) if of[place].is_none() && edges_to[place] == count => {
+                        break place;
+                    }
                     Some(_) => {}
                     None => {
                         next += of[next..].iter().take_while(|node| node.is_some()).count();
@@ -275,7 +279,10 @@ mod tests {
         let order = of_grid(&nodes, &line);
         assert_eq!(order, Order::Changed(vec![0, 2, 4, 6, 1, 3, 5, 7]));
         assert_eq!(between(&nodes, &order, in_grid(&line)), 2);
-        assert_eq!((order.place_of(4, 8), order.place_of(1, 8), order.place_of(8, 8)), (Some(2), Some(4), None));
+        assert_eq!(
+            (order.place_of(4, 8), order.place_of(1, 8), order.place_of(8, 8)),
+            (Some(2), Some(4), None)
+        );
     }
 
     #[test]

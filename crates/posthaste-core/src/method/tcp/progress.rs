@@ -82,7 +82,9 @@ impl Tcp {
             if self.misses >= FORGET {
                 self.busy = None;
             }
-            if !self.looks.is_multiple_of(self.favour) && self.reaching.is_empty() {
+            // Where looks are rare already, each is at all.
+            let is_favoured = !self.looks.is_multiple_of(self.favour) && self.interval < RARELY;
+            if is_favoured && self.reaching.is_empty() {
                 return found;
             }
         }

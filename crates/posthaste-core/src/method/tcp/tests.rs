@@ -141,6 +141,21 @@ fn most_polls_leave_the_sockets_alone_and_a_message_is_seen_in_time() {
     }
 }
 
+/// However long another connection has been the busy one.
+#[test]
+fn a_message_of_another_peer_is_seen_as_soon() {
+    let mut house = House::new(&[7; 3]);
+    house.talk(2, 1);
+    house.tcps[1].shares = true;
+    for _ in 0..20 {
+        (0..200).for_each(|_| house.talk(0, 1));
+        (0..1000).for_each(|_| drop(house.poll()));
+        house.send(2, 1);
+        std::thread::sleep(Duration::from_millis(2));
+        assert!((0..=33).any(|_| !house.poll().is_empty()), "not seen within 34 polls");
+    }
+}
+
 #[test]
 fn two_that_reach_for_each_other_at_once_end_with_one_connection() {
     for round in 0..50 {
