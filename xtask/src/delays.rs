@@ -147,7 +147,7 @@ pub(crate) fn beside(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 }
 
 /// Ranks of several hosts that share CPUs, as pods on one machine do, against the same ranks over the network alone. Two of a host
-/// believe that they have a CPU each; four know that they have not.
+/// would have a CPU each.
 pub(crate) fn across(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     for each in [2, 4] {
         tally.test(&format!("delays: {each} ranks of each of four hosts that share two CPUs"), || {

@@ -66,6 +66,7 @@ use crate::trace::Counts;
 use crate::wait::{Awaited, ProgressThread, Waiting};
 use crate::wire::{Envelope, Mode};
 
+mod cpus;
 mod start;
 mod wireup;
 
@@ -240,13 +241,12 @@ impl Engines {
             nodes,
             routes,
             networks: wireup::Networks { tcp, fabric, bundle, plugin },
-            shared_cpus,
-            oversubscribed,
+            crowd,
             launcher,
             secret,
         } = start;
         let (me, size) = (Peer(rank), routes.size() as usize);
-        let oversubscribed_here = shared_cpus.is_some();
+        let oversubscribed_here = crowd.here.is_some();
         let (shows_types, node_name) = (config.show_types, config.node.clone());
         let spin = if oversubscribed_here { 0 } else { config.spin_us };
         let yielding = Duration::from_micros(config.yield_us.into());
@@ -290,7 +290,7 @@ impl Engines {
         }
         let (explain, progress_thread) = (config.explain, config.progress_thread);
         let accord = Accord {
-            shares_cpus: oversubscribed,
+            shares_cpus: crowd.anywhere,
             keeps_bits: config.reproducible,
             checks_types: config.check_types,
         };
@@ -337,7 +337,7 @@ impl Engines {
             founder: Founder::new(rank, size as u32),
             vcis,
             heap,
-            shared_cpus,
+            shared_cpus: crowd.here,
             mappings: windows::Mappings::default(),
             boards,
             shows_types,

@@ -1,6 +1,6 @@
 //! Facts about this machine and about what this process may use of it.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// CPUs in this process's affinity mask, in order.
 pub fn affinity() -> Vec<usize> {
@@ -32,6 +32,15 @@ pub fn cpu_list(list: &str) -> Option<Vec<usize>> {
         Some(number(first)?..=number(last)?)
     };
     Some(list.split(',').map(run).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// CPUs in order as such a list.
+pub fn list_of(cpus: &[usize]) -> String {
+    let runs = cpus.chunk_by(|cpu, next| cpu + 1 == *next).map(|run| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        one => one.iter().map(usize::to_string).collect(),
+    });
+    runs.collect::<Vec<_>>().join(",")
 }
 
 /// Whether this process has more rights than the user that started it.
@@ -130,12 +139,22 @@ pub fn host_name() -> String {
 /// What tells processes apart that cannot share memory although they may run on one machine, or that have another view of
 /// the network: the kernel's start, the namespace of processes and that of the network.
 pub fn identity() -> String {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let namespace = |name: &str| {
         let link = std::fs::read_link(format!("/proc/self/ns/{name}")).unwrap_or_default();
         link.to_string_lossy().chars().filter(char::is_ascii_digit).collect::<String>()
     };
-    format!("{}.{}.{}", boot.trim(), namespace("pid"), namespace("net"))
+    format!("{}.{}.{}", boot_id(), namespace("pid"), namespace("net"))
+}
+
+/// What tells machines apart that run a kernel each: a number that it has made when it started, empty where it does not say, and when that was. A
+/// copy of a running machine has the same number.
+pub fn boot() -> (String, Duration) {
+    let day = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    (boot_id(), day.saturating_sub(now()))
+}
+
+fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
 /// A number for the namespace in which this process's number names it; 0 where the system does not say.

@@ -12,6 +12,7 @@ use posthaste_os::{machine, process};
 use posthaste_pmi::client;
 use posthaste_pmi::launcher::Launcher;
 
+use super::cpus::{self, Claim, Crowd};
 use super::wireup::{self, Places, Shared};
 use crate::coll;
 use crate::config::{Config, INITIAL_HANDLER, InitialHandler, Way};
@@ -32,10 +33,7 @@ pub(super) struct Start {
     pub(super) nodes: Places,
     pub(super) routes: Routes,
     pub(super) networks: wireup::Networks,
-    /// How many CPUs the ranks of this host share, if they outnumber them.
-    pub(super) shared_cpus: Option<u32>,
-    /// Whether those of any host do.
-    pub(super) oversubscribed: bool,
+    pub(super) crowd: Crowd,
     pub(super) launcher: Shared,
     /// What only processes of this job know.
     pub(super) secret: [u8; 32],
@@ -62,6 +60,8 @@ struct Handed {
     local_rank: usize,
     /// CPUs for all ranks of this host: each rank may have been bound to one.
     cpus: usize,
+    /// Which ones they may use; none where the launcher does not say.
+    cpu_list: Vec<usize>,
     secret: Option<[u8; 32]>,
 }
 
@@ -160,6 +160,10 @@ impl Handed {
             node: process::inherited(node).map_err(|e| Error::system("taking over the node segment", e))?,
             local_rank: number("POSTHASTE_LOCAL_RANK")?,
             cpus: number("POSTHASTE_CPUS")?,
+            cpu_list: std::env::var("POSTHASTE_CPU_LIST")
+                .ok()
+                .and_then(|list| machine::cpu_list(&list))
+                .unwrap_or_default(),
             secret: std::env::var("POSTHASTE_SECRET")
                 .ok()
                 .map(|text| wireup::read_secret(&text))
@@ -181,8 +185,7 @@ fn alone(launcher: &Shared) -> Result<Start> {
         nodes: Places::one(1),
         routes: Routes::new(1, Route::Loopback),
         networks: wireup::Networks::default(),
-        shared_cpus: None,
-        oversubscribed: false,
+        crowd: Crowd::alone(1, 1),
         launcher: launcher.clone(),
         secret,
     })
@@ -220,7 +223,6 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
             ),
         ));
     }
-    let shared_cpus = (node.ranks() > handed.cpus).then_some(handed.cpus.max(1) as u32);
     let nodes = match &config.node {
         Some(name) => wireup::by_names(launcher, Some(name))?.within(&hosts)?,
         None => hosts.clone(),
@@ -238,27 +240,16 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
     let launcher = shared.clone();
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, Some(secret), config)?;
     if !networks.are_none() || !hosts.are_one() {
-        wireup::meet(&launcher, (!hosts.are_one() && local_rank == 0).then_some(shared_cpus))?;
+        let claims = !hosts.are_one() && local_rank == 0;
+        wireup::meet(&launcher, claims.then(|| Claim::of_ours(node.ranks(), handed.cpus, &handed.cpu_list)))?;
     }
-    let oversubscribed = if hosts.are_one() {
-        shared_cpus.is_some()
+    let crowd = if hosts.are_one() {
+        Crowd::alone(node.ranks(), handed.cpus)
     } else {
-        wireup::oversubscribed_anywhere(&launcher, &hosts)?
+        Crowd::among(&launcher, &hosts, hosts.leader(rank))?
     };
     let node_local = node_local.into_iter().map(Peer).collect();
-    Ok(Start {
-        rank,
-        node,
-        local_rank,
-        node_local,
-        nodes,
-        routes,
-        networks,
-        shared_cpus,
-        oversubscribed,
-        launcher,
-        secret,
-    })
+    Ok(Start { rank, node, local_rank, node_local, nodes, routes, networks, crowd, launcher, secret })
 }
 
 /// A foreign launcher: the lowest rank of each node makes its node segment and publishes it to the others of that node through the
@@ -276,33 +267,20 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
     let routes = wireup::routes(rank, &node_local, &nodes, config)?;
     wireup::offer_secret(launcher)?;
     let own = if rank == leader { Some(wireup::make_segment(launcher, node_local.len())?) } else { None };
-    wireup::publish_cpus(launcher)?;
+    cpus::publish(launcher)?;
     launcher.fence().map_err(wireup::failed)?;
     let node = own.map_or_else(|| wireup::attach_segment(launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;
     let secret = wireup::secret(launcher)?;
-    let said = if rank == leader { Some(wireup::share_cpus(launcher, &node_local)?) } else { None };
+    let claim = if rank == leader { Some(Claim::of_node(launcher, &node_local)?) } else { None };
     drop(guard);
     let launcher = shared.clone();
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, Some(secret), config)?;
-    wireup::meet(&launcher, said)?;
-    let shared_cpus = wireup::shared_cpus(&launcher, leader)?;
-    let oversubscribed = shared_cpus.is_some() || wireup::oversubscribed_anywhere(&launcher, &nodes)?;
+    wireup::meet(&launcher, claim)?;
+    let crowd = Crowd::among(&launcher, &nodes, leader)?;
     let local_rank = node_local.iter().position(|other| *other == rank).unwrap_or_default();
     let node_local = node_local.into_iter().map(Peer).collect();
-    Ok(Start {
-        rank,
-        node,
-        local_rank,
-        node_local,
-        nodes,
-        routes,
-        networks,
-        shared_cpus,
-        oversubscribed,
-        launcher,
-        secret,
-    })
+    Ok(Start { rank, node, local_rank, node_local, nodes, routes, networks, crowd, launcher, secret })
 }
 
 /// Makes sure that all ranks of this host represent data alike, for they read each other's memory, and that they use the

@@ -5,11 +5,11 @@
 //! anywhere; all ranks pass the same fences; connections are made later, by those who talk.
 //!
 //! What ranks say of themselves there: `node` (its name, where the launcher does not say or is not believed), `segment`
-//! (where the lowest rank of a node has the node segment), `cpus` (which ones this rank may use), `oversubscribed` (whether the
-//! ranks of this node share CPUs), `secret` (rank 0), `card` (where this rank can be reached by TCP;
+//! (where the lowest rank of a node has the node segment), `cpus` (which ones this rank may use), `shared-cpus` (the lowest rank of a
+//! node: how many and which ones its ranks have), `secret` (rank 0), `card` (where this rank can be reached by TCP;
 //! `fabric` and `plugin` likewise, and `link0` and so on where there are several links).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,6 +19,7 @@ use posthaste_os::{copying, machine};
 use posthaste_pmi::client;
 use posthaste_pmi::launcher::Launcher;
 
+use super::cpus::Claim;
 use crate::config::{Config, LinkChoice, Way, Ways};
 use crate::datatype::Format;
 use crate::error::{Error, ErrorClass, Result};
@@ -470,67 +471,16 @@ impl Book {
     }
 }
 
-/// Says which CPUs this rank may use; before a fence. A launcher may have bound each rank to a CPU of its own, so what one
-/// sees says nothing about the others.
-pub(super) fn publish_cpus(launcher: &mut Launcher) -> Result<()> {
-    let cpus = machine::affinity();
-    let runs = cpus.chunk_by(|cpu, next| cpu + 1 == *next).map(|run| match run {
-        [first, .., last] => format!("{first}-{last}"),
-        one => one.iter().map(usize::to_string).collect(),
-    });
-    launcher.put("cpus", &runs.collect::<Vec<_>>().join(",")).map_err(failed)
-}
-
-/// How many CPUs these ranks of one node may use together, if they outnumber them, after that fence.
-pub(super) fn share_cpus(launcher: &mut Launcher, ranks: &[u32]) -> Result<Option<u32>> {
-    let mut all = HashSet::new();
-    for rank in ranks {
-        let published = launcher.get(*rank as usize, "cpus").map_err(failed)?.unwrap_or_default();
-        all.extend(machine::cpu_list(&published).ok_or_else(|| {
-            let text =
-                format!("rank {rank} says that it may use the CPUs {published:?}, expected such as 0-3,8");
-            Error::other(ErrorClass::Other, text)
-        })?);
-    }
-    let cpus = machine::within_quota(all.len());
-    Ok((ranks.len() > cpus).then_some(cpus.max(1) as u32))
-}
-
 /// Waits for all ranks, each of which has said by now what the others have to know. The lowest rank of those that share a
-/// segment says for them how many CPUs they share: 0 if each has its own.
-pub(super) fn meet(launcher: &Shared, shared_cpus: Option<Option<u32>>) -> Result<()> {
+/// segment says for them what they claim of the CPUs.
+pub(super) fn meet(launcher: &Shared, claim: Option<Claim>) -> Result<()> {
     ask(launcher, |launcher| {
-        if let Some(shared) = shared_cpus {
-            launcher.put("shared-cpus", &shared.unwrap_or(0).to_string()).map_err(failed)?;
+        if let Some(claim) = claim {
+            launcher.put("shared-cpus", &claim.text()).map_err(failed)?;
         }
         launcher.fence().map_err(failed)
     })
     .unwrap_or(Ok(()))
-}
-
-/// How many CPUs the ranks that share a segment with `leader` share, if they do, once all have met.
-pub(super) fn shared_cpus(launcher: &Shared, leader: u32) -> Result<Option<u32>> {
-    let published =
-        ask(launcher, |launcher| launcher.get(leader as usize, "shared-cpus")).transpose().map_err(failed)?;
-    match published.as_ref().and_then(|published| published.as_deref()?.parse().ok()) {
-        Some(cpus) => Ok(Some(cpus).filter(|cpus| *cpus > 0)),
-        None => {
-            let text = format!(
-                "rank {leader} says {published:?} of the CPUs that its host shares, expected a number"
-            );
-            Err(Error::other(ErrorClass::Other, text))
-        }
-    }
-}
-
-/// Whether the ranks of any host share CPUs, once all have met.
-pub(super) fn oversubscribed_anywhere(launcher: &Shared, hosts: &Places) -> Result<bool> {
-    for leader in hosts.leaders() {
-        if shared_cpus(launcher, leader)?.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! `PMI_RANK`, `PMI_SIZE`, `PMI_FD` (the PMI-1.1 connection, an inherited socket), `PMI_SPAWNED` (1 when a
 //! process asked for the job);
 //! `POSTHASTE_NODE_FD` (the segment of the ranks on its host), `POSTHASTE_LOCAL_RANK`, `POSTHASTE_LOCAL_SIZE`,
-//! `POSTHASTE_CPUS`; `POSTHASTE_SECRET` (what only processes of this job know); `MPI_LOCALRANKID`, `MPI_LOCALNRANKS`
+//! `POSTHASTE_CPUS`, `POSTHASTE_CPU_LIST`; `POSTHASTE_SECRET` (what only processes of this job know); `MPI_LOCALRANKID`, `MPI_LOCALNRANKS`
 //! (what other launchers of the family set). The two descriptors stay open over `execve`; all others of the launcher
 //! are closed. Standard input is the launcher's own for rank 0, or the rank that the user names, and empty for the others;
 //! standard output and error are pipes. The folder of our own library ends `LD_LIBRARY_PATH` (see `start`).

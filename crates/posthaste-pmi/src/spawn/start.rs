@@ -220,6 +220,8 @@ pub(super) struct Shared<'a> {
     pub(super) mask: &'a SigSet,
     /// CPUs that the whole job may keep busy: a bound rank cannot see that for itself.
     pub(super) cpus: usize,
+    /// Which ones it may use.
+    pub(super) cpu_list: &'a str,
     pub(super) open_files: Option<u64>,
     pub(super) report: BorrowedFd<'a>,
 }
@@ -255,6 +257,7 @@ pub(super) fn start(
         ("POSTHASTE_LOCAL_RANK", local.to_string()),
         ("POSTHASTE_LOCAL_SIZE", common.node.ranks().to_string()),
         ("POSTHASTE_CPUS", common.cpus.to_string()),
+        ("POSTHASTE_CPU_LIST", common.cpu_list.to_string()),
         ("POSTHASTE_SECRET", common.secret.to_string()),
         ("MPI_LOCALRANKID", local.to_string()),
         ("MPI_LOCALNRANKS", common.node.ranks().to_string()),

@@ -265,6 +265,7 @@ impl Local {
         }
         let open_files = raise_open_files();
         let usable = machine::usable_cpus();
+        let cpu_list = machine::list_of(&machine::affinity());
         let own_directory = std::env::current_dir().unwrap_or_default();
         for (local, (&(number, _), prepared)) in seats.ranks.iter().zip(of_rank).enumerate() {
             let shared = start::Shared {
@@ -275,6 +276,7 @@ impl Local {
                 group: self.guardian.group(),
                 mask,
                 cpus: usable,
+                cpu_list: &cpu_list,
                 open_files,
                 report: report.as_fd(),
             };
