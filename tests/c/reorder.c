@@ -69,7 +69,7 @@ static int grid(int ndims, const int *dims, const int *periods, int reorder)
     return sum;
 }
 
-/* A ring of so many nodes, or two lines of them side by side. */
+/* A ring of so many nodes. */
 static int ring(int nodes, int reorder)
 {
     int *ends = malloc(nodes * sizeof *ends), *edges = malloc(2 * nodes * sizeof *edges), mapped = -5, me = -1;

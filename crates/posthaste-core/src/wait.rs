@@ -33,10 +33,10 @@ use report::{Note, Reporter};
 pub use progress_thread::ProgressThread;
 pub use report::{Awaited, OfWindow};
 
-/// Looks for a message between two steps.
+/// Looks for a message between two steps, and fruitless steps between two looks elsewhere.
 const POLLS_PER_LOOK: u32 = 64;
-/// Steps in which nothing happens between two looks at the clock; where connections are asked each takes microseconds.
-const POLLS_PER_IDLE: u32 = 16;
+/// Fruitless steps between two looks at the clock: where connections are asked each takes microseconds.
+const POLLS_PER_CLOCK: u32 = 16;
 /// Rounds of a fast path, and where ranks share CPUs.
 const ROUNDS: u32 = 64;
 const OVERSUBSCRIBED_ROUNDS: u32 = 4;
@@ -73,14 +73,15 @@ pub struct Waiting {
     yielding: Duration,
     /// Waits to go without spinning: the CPU has proved to be shared.
     shared: AtomicU32,
-    /// Yields until the last one that took a whole turn is taken for chance.
+    /// For so many yields it counts that one took a whole turn: the next such one is no chance.
     suspected: AtomicU32,
     /// How often waits are to sleep instead of yielding: somebody computes on the CPU.
     taken: AtomicU32,
 }
 
 impl Waiting {
-    /// Spins for `spin` (zero where ranks share CPUs), then yields for `yielding`, then sleeps.
+    /// Spins for `spin` (zero where ranks share CPUs; half of it looking for a message, half making progress), then yields for `yielding`,
+    /// then sleeps.
     pub fn new(runtime: &Arc<Runtime>, spin: Duration, yielding: Duration) -> Self {
         Self {
             runtime: Arc::clone(runtime),
@@ -162,10 +163,19 @@ impl Waiting {
         None
     }
 
-    /// Whether it has been spun for long enough: where a look or a step is slow, so many of them take long.
+    /// Whether it has been spun for long enough: where a look or a step is slow, so many of them take long. Who looks for a message spins
+    /// so twice, here and where progress is made.
     fn has_spun(&self, since: &mut Option<Duration>) -> bool {
         let now = machine::now();
         now - *since.get_or_insert(now) >= self.spin / 2
+    }
+
+    /// Whether a wait in which nothing happens is to do something else than spin.
+    fn is_time_to_idle(&self, idler: &mut Idler) -> bool {
+        let looks_at_clock = || idler.polls.is_multiple_of(POLLS_PER_CLOCK);
+        self.spin.is_zero()
+            || idler.polls.is_multiple_of(POLLS_PER_LOOK)
+            || (looks_at_clock() && self.has_spun(&mut idler.since))
     }
 
     /// The patience of calls that wait for a word in memory: looks again and again while every rank has a CPU, and between some yields
@@ -250,9 +260,7 @@ impl Waiting {
                 }
             } else {
                 idler.polls += 1;
-                if (idler.polls.is_multiple_of(POLLS_PER_IDLE) || self.spin.is_zero())
-                    && self.idle(&[at], &mut idler)
-                {
+                if self.is_time_to_idle(&mut idler) && self.idle(&[at], &mut idler) {
                     self.sleep(at, &mut idler, call, &awaited);
                 }
             }

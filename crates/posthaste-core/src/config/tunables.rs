@@ -105,8 +105,9 @@ pub const TUNABLES: &[Tunable] = &[
     Tunable {
         name: "POSTHASTE_SPIN_US",
         default: "50",
-        meaning: "time spent spinning before the CPU is given away, in µs, where every rank has a CPU; where \
-                  ranks share CPUs nobody spins",
+        meaning: "time spent spinning before the CPU is given away, in µs, where every rank has a CPU: half of it \
+                  looking for the message that a call waits for, half making progress; where ranks share CPUs \
+                  nobody spins",
     },
     Tunable {
         name: "POSTHASTE_YIELD_US",

@@ -14,7 +14,9 @@ use crate::comm::Comm;
 use crate::group::Group;
 
 /// How many shapes of the part of a node are tried in a grid.
-const SHAPES: usize = 16;
+const SHAPES: usize = 6;
+/// Of how many at most these are chosen: many dimensions have many.
+const MOST_SHAPES: usize = 4096;
 
 /// The old rank at each place of a topology.
 #[derive(Debug, PartialEq, Eq)]
@@ -136,16 +138,20 @@ fn shapes(dims: &[(u32, bool)], most: u32) -> Vec<Vec<u32>> {
             lengths.map(|length| [&shape[..], &[length]].concat()).collect::<Vec<_>>()
         };
         shapes = shapes.iter().flat_map(longer).collect();
+        if shapes.len() > MOST_SHAPES {
+            shapes.sort_by_cached_key(|shape| Reverse(volume(shape)));
+            shapes.truncate(MOST_SHAPES);
+        }
     }
     if shapes.iter().any(|shape| volume(shape) == most) {
         shapes.retain(|shape| volume(shape) == most);
     }
     // The part of a block's places that lie at one of its borders; a dimension in one piece has none.
-    let borders = |shape: &Vec<u32>| -> f64 {
+    let borders = |shape: &Vec<u32>| -> u64 {
         let cut = dims.iter().zip(shape).filter(|((size, _), length)| size != *length);
-        cut.map(|(_, length)| 1.0 / f64::from(*length)).sum()
+        cut.map(|(_, length)| (1 << 32) / u64::from(*length)).sum()
     };
-    shapes.sort_by(|one, other| borders(one).total_cmp(&borders(other)));
+    shapes.sort_by_cached_key(borders);
     shapes.truncate(SHAPES);
     shapes.push(vec![1; dims.len()]);
     shapes
@@ -187,9 +193,10 @@ fn grown(nodes: &[u32], edges: impl Fn(&mut dyn FnMut(u32, u32))) -> Vec<u32> {
         bound[to as usize].push(from);
     });
     let mut of: Vec<Option<u32>> = vec![None; nodes.len()];
+    let mut edges_to = vec![0_u32; nodes.len()];
     let mut next = 0;
     for (room, node) in counts(nodes).into_iter().zip(0..) {
-        let mut edges_to = vec![0_u32; nodes.len()];
+        let mut reached = Vec::new();
         let mut best: BinaryHeap<(u32, Reverse<usize>)> = BinaryHeap::new();
         for _ in 0..room {
             // What is taken, or has more edges by now, stands further up as well.
@@ -209,8 +216,10 @@ fn grown(nodes: &[u32], edges: impl Fn(&mut dyn FnMut(u32, u32))) -> Vec<u32> {
             for to in bound[taken].iter().map(|to| *to as usize).filter(|to| of[*to].is_none()) {
                 edges_to[to] += 1;
                 best.push((edges_to[to], Reverse(to)));
+                reached.push(to);
             }
         }
+        reached.into_iter().for_each(|to| edges_to[to] = 0);
     }
     of.into_iter().flatten().collect()
 }

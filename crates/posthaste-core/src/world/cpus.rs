@@ -14,14 +14,17 @@ use crate::error::{Error, ErrorClass, Result};
 /// Hosts of one machine agree so far on when its kernel has started: the clock of the day may be set meanwhile.
 const SAME_START: Duration = Duration::from_millis(100);
 
+/// What a launcher carries of a list of CPUs: some take values of 1,023 bytes.
+const LONGEST: usize = 800;
+
 /// What the lowest rank of a host says for all of them, in the launcher's key-value space under `shared-cpus`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
     ranks: u32,
     /// How many CPUs they may keep busy together.
     most: u32,
-    /// Which ones they may use; none: that is not known.
-    cpus: Vec<usize>,
+    /// Which ones they may use, as a list; empty: that is not known.
+    cpus: String,
     /// What tells the machine from others.
     boot: String,
     started: Duration,
@@ -65,7 +68,7 @@ impl Crowd {
 impl Claim {
     /// Of so many ranks that may use these CPUs and keep so many busy, under our own launcher.
     pub(super) fn of_ours(ranks: usize, most: usize, cpus: &[usize]) -> Self {
-        Self::new(ranks, most, cpus.to_vec())
+        Self::new(ranks, most, cpus)
     }
 
     /// Of these ranks of one node, under a foreign launcher, after the fence behind [`publish`].
@@ -82,50 +85,77 @@ impl Claim {
         }
         let mut cpus: Vec<usize> = all.into_iter().collect();
         cpus.sort_unstable();
-        Ok(Self::new(ranks.len(), machine::within_quota(cpus.len()), cpus))
+        Ok(Self::new(ranks.len(), machine::within_quota(cpus.len()), &cpus))
     }
 
-    fn new(ranks: usize, most: usize, cpus: Vec<usize>) -> Self {
+    fn new(ranks: usize, most: usize, cpus: &[usize]) -> Self {
         let (boot, started) = machine::boot();
+        let cpus = Some(machine::list_of(cpus)).filter(|list| list.len() <= LONGEST).unwrap_or_default();
         Self { ranks: ranks as u32, most: most as u32, cpus, boot, started }
     }
 
     /// What others read.
     pub(super) fn text(&self) -> String {
         let Self { ranks, most, cpus, boot, started } = self;
-        format!("{ranks}:{most}:{boot}:{}:{}", started.as_millis(), machine::list_of(cpus))
+        format!("{ranks}:{most}:{boot}:{}:{}", started.as_millis(), cpus)
     }
 
     fn parse(text: &str) -> Option<Self> {
         let fields: Vec<&str> = text.split(':').collect();
         let [ranks, most, boot, started, cpus] = fields[..] else { return None };
-        let cpus = if cpus.is_empty() { Vec::new() } else { machine::cpu_list(cpus)? };
+        if !cpus.is_empty() {
+            machine::cpu_list(cpus)?;
+        }
         let started = Duration::from_millis(started.parse().ok()?);
-        Some(Self { ranks: ranks.parse().ok()?, most: most.parse().ok()?, cpus, boot: boot.into(), started })
+        let (ranks, most) = (ranks.parse().ok()?, most.parse().ok()?);
+        Some(Self { ranks, most, cpus: cpus.into(), boot: boot.into(), started })
     }
 
     /// Whether both are hosts of one machine.
     fn is_with(&self, other: &Self) -> bool {
-        !self.boot.is_empty() && self.boot == other.boot && self.started.abs_diff(other.started) < SAME_START
+        self.boot == other.boot && self.started.abs_diff(other.started) < SAME_START
     }
 }
 
-/// How many CPUs the ranks of each host have, if they outnumber them: those of its own, or its part of those of the machine.
+/// How many CPUs the ranks of each host have, if they outnumber them: those of its own, or its part of those that it has together
+/// with other hosts of its machine.
 fn shares(claims: &[Claim]) -> Vec<Option<u32>> {
-    let share = |own: &Claim| {
-        let mut share = (own.ranks > own.most).then_some(own.most.max(1));
-        if !own.cpus.is_empty() {
-            let together = || claims.iter().filter(|other| other.is_with(own) && !other.cpus.is_empty());
-            let ranks: u32 = together().map(|other| other.ranks).sum();
-            let cpus = together().flat_map(|other| &other.cpus).collect::<HashSet<_>>().len() as u32;
-            if ranks > cpus {
-                let part = (cpus * own.ranks / ranks).max(1);
-                share = Some(share.map_or(part, |share| share.min(part)));
+    let alone = |claim: &Claim| (claim.ranks > claim.most).then_some(claim.most.max(1));
+    let mut shares: Vec<Option<u32>> = claims.iter().map(alone).collect();
+    let mut by_machine: Vec<usize> = (0..claims.len()).filter(|at| !claims[*at].boot.is_empty()).collect();
+    by_machine.sort_by_key(|at| (&claims[*at].boot, claims[*at].started));
+    let same = |one: &usize, next: &usize| claims[*one].is_with(&claims[*next]);
+    for machine in by_machine.chunk_by(same).filter(|hosts| hosts.len() > 1) {
+        for (hosts, cpus) in together(claims, machine) {
+            let ranks: u64 = hosts.iter().map(|host| u64::from(claims[*host].ranks)).sum();
+            for host in hosts.into_iter().filter(|_| ranks > cpus) {
+                let part = (cpus * u64::from(claims[host].ranks) / ranks).max(1) as u32;
+                shares[host] = Some(shares[host].map_or(part, |share| share.min(part)));
             }
         }
-        share
-    };
-    claims.iter().map(share).collect()
+    }
+    shares
+}
+
+/// Those of these hosts of a machine that have CPUs together, and how many these are.
+fn together(claims: &[Claim], machine: &[usize]) -> Vec<(Vec<usize>, u64)> {
+    let mut groups: Vec<(Vec<usize>, HashSet<usize>)> = Vec::new();
+    for host in machine {
+        let mut hosts = vec![*host];
+        let mut cpus: HashSet<usize> = machine::cpu_list(&claims[*host].cpus).into_iter().flatten().collect();
+        if cpus.is_empty() {
+            continue; // nobody knows
+        }
+        for at in (0..groups.len()).rev() {
+            if !groups[at].1.is_disjoint(&cpus) {
+                let (others, theirs) = groups.swap_remove(at);
+                hosts.extend(others);
+                cpus.extend(theirs);
+            }
+        }
+        groups.push((hosts, cpus));
+    }
+    groups.into_iter().map(|(hosts, cpus)| (hosts, cpus.len() as u64)).collect()
 }
 
 /// Says which CPUs this rank may use; before a fence. A launcher may have bound each rank to a CPU of its own, so what one
@@ -164,6 +194,14 @@ mod tests {
         // Each would have enough alone.
         assert_eq!(shares(&[pod(2, "0-1"), pod(2, "0-1"), pod(2, "0-1")]), [Some(1); 3]);
         assert_eq!(shares(&[pod(2, "0-1"), pod(2, "1-2")]), [Some(1); 2]);
+        // Those that have none together do not share.
+        let wide = |ranks, most, cpus| claim(ranks, most, cpus, "boot", 1000);
+        let claims = [wide(4, 4, "0-3"), wide(4, 60, "4-63"), wide(4, 4, "0-3")];
+        assert_eq!(shares(&claims), [Some(2), None, Some(2)]);
+        assert_eq!(shares(&[pod(4, "0-1"), pod(1, "2-3")]), [Some(2), None]);
+        // Two meet by a third one.
+        assert_eq!(shares(&[pod(2, "0-1"), pod(2, "2-3"), pod(1, "1-2")]), [Some(1); 3]);
+        assert_eq!(shares(&[pod(u32::MAX, "0-3"), pod(u32::MAX, "0-3")]), [Some(2); 2]);
         // One alone has not.
         assert_eq!(shares(&[pod(3, "0-7"), pod(2, "0-7")]), [Some(2), None]);
         assert_eq!(shares(&[claim(4, 0, "", "boot", 1000)]), [Some(1)]);
