@@ -130,7 +130,7 @@ impl Communicator<'_> {
     /// ```
     #[doc(alias = "MPI_Graph_create")]
     pub fn graph<L: AsRef<[usize]>>(&self, neighbors: &[L]) -> Result<Option<Self>> {
-        self.connected("graph", neighbors, false)
+        self.connected("graph", graph(self, neighbors), false)
     }
 
     /// As [`Communicator::graph`], but ranks may get other numbers, with which fewer neighbours are on different hosts. Rank 0 keeps
@@ -151,16 +151,11 @@ impl Communicator<'_> {
     /// ```
     #[doc(alias = "MPI_Graph_create")]
     pub fn graph_reordered<L: AsRef<[usize]>>(&self, neighbors: &[L]) -> Result<Option<Self>> {
-        self.connected("graph_reordered", neighbors, true)
+        self.connected("graph_reordered", graph(self, neighbors), true)
     }
 
-    fn connected<L: AsRef<[usize]>>(
-        &self,
-        call: &'static str,
-        neighbors: &[L],
-        reorder: bool,
-    ) -> Result<Option<Self>> {
-        let plan = graph(self, neighbors).and_then(|graph| {
+    fn connected(&self, call: &'static str, graph: Checked<Graph>, reorder: bool) -> Result<Option<Self>> {
+        let plan = graph.and_then(|graph| {
             graph.plan(self.core(), reorder, || self.engine().allocate_context_from(self.core()))
         });
         self.create(call, plan)
