@@ -37,6 +37,8 @@ pub(super) const LONGEST_BOARD: u64 = 4 << 20;
 const BOARD_MEMBERS: usize = 3;
 /// Block length from which on each block of an allgather takes the direct way.
 const DIRECT_BLOCK: u64 = 4 << 10;
+/// Length of a part from which on each member of a node combines its own with those of other nodes.
+const LANE_BLOCK: u64 = 64 << 10;
 /// Most members that take it where CPUs are shared: the messages grow with the square.
 const CROWDED_DIRECT: u32 = 8;
 /// Most bytes of all members' blocks that go through one member: messages take more time than their bytes, up to about 1 KiB each.
@@ -152,6 +154,13 @@ pub(super) enum Scan {
 pub(super) fn alltoall_goes_through_leaders(members: u32, block: u64) -> bool {
     let members = u64::from(members);
     block.saturating_mul(members).saturating_mul(members) <= COMBINED
+}
+
+/// Whether each of so many members on each node combines a part of so many bytes with those on the others: what is long takes longer
+/// through one of them, what is short takes more messages. J. L. Träff, S. Hunold, "Decomposing MPI collectives for exploiting multi-lane
+/// communication" (CLUSTER 2020).
+pub(super) fn takes_lanes(members: u32, part: u64, oversubscribed: bool) -> bool {
+    part >= LANE_BLOCK && members <= if oversubscribed { CROWDED_DIRECT } else { DIRECT_MEMBERS }
 }
 
 /// Whether blocks of so many bytes that go in one message are packed for it: where copies cost less than a datatype that says where the

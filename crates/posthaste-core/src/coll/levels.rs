@@ -18,6 +18,9 @@ use crate::coll::{Schedule, Team, allgather, barrier, bcast, gather, reduce, sca
 use crate::datatype::{Datatype, Segment};
 use crate::error::Result;
 
+/// What is added to the number of a way that is taken in lanes, for the label.
+const LANES: u32 = 128;
+
 /// The two levels as one of the members sees them.
 pub(super) struct Levels<'n> {
     nodes: &'n Nodes,
@@ -106,9 +109,19 @@ impl<'n> Levels<'n> {
         }
     }
 
+    /// The members that stand at one place on their nodes, which have so many each.
+    fn lane(&self, place: u32, members: u32) -> Arc<[u32]> {
+        (0..self.nodes.count()).map(|node| node * members + place).collect()
+    }
+
     /// Everybody gets the combination of all operands.
     pub(super) fn allreduce(&self, draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>) {
         let team = draft.team;
+        if let Some(members) = self.nodes.members_of_each()
+            && choose::takes_lanes(members, own.bytes() / u64::from(members), team.is_oversubscribed())
+        {
+            return self.allreduce_in_lanes(draft, own, result, members);
+        }
         let way = choose::allreduce(self.nodes.count(), own.bytes(), Cpus::Own);
         draft.going(way.number());
         self.inside(draft);
@@ -116,12 +129,33 @@ impl<'n> Levels<'n> {
         self.between(draft, |draft| {
             draft.fence();
             match way {
-                Allreduce::Blocks(owners) => reduce::by_blocks_to_all(draft, result, result, owners),
+                Allreduce::Blocks(owners) => {
+                    reduce::by_blocks_to_all(draft, result, result, owners, |_, _| ())
+                }
                 _ => reduce::by_doubling(draft, result, result),
             }
         });
         self.inside(draft);
         bcast::down(draft, &result, self.head, team.is_oversubscribed());
+    }
+
+    /// The same of long operands, with as many members on each node, which follow each other: each combines a part of those of its node, and that with those that
+    /// stand at the same place on the other nodes.
+    fn allreduce_in_lanes(&self, draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>, members: u32) {
+        let nodes = self.nodes.count();
+        let way = choose::allreduce(nodes, own.bytes() / u64::from(members), Cpus::Own);
+        draft.going(LANES + way.number());
+        self.inside(draft);
+        let lane = self.lane(draft.me(), members);
+        reduce::by_blocks_to_all(draft, own, result, members, |draft, mine| {
+            draft.among(&lane);
+            match way {
+                Allreduce::Blocks(owners) => reduce::by_blocks_to_all(draft, mine, mine, owners, |_, _| ()),
+                _ => reduce::by_doubling(draft, mine, mine),
+            }
+            draft.fence();
+            self.inside(draft);
+        });
     }
 
     /// The root gets the combination of all operands, of an operation that commutes.

@@ -66,6 +66,13 @@ impl Nodes {
         &self.members[self.firsts[at] as usize..self.firsts[at + 1] as usize]
     }
 
+    /// How many members each has, if all have as many and those of each follow each other.
+    pub(super) fn members_of_each(&self) -> Option<u32> {
+        let each = self.size() / self.count();
+        let is_even = self.in_runs && (0..).zip(&self.firsts).all(|(node, first)| node * each == *first);
+        is_even.then_some(each)
+    }
+
     /// Those of the own one.
     pub(super) fn own(&self) -> &Arc<[u32]> {
         &self.own
@@ -108,6 +115,8 @@ mod tests {
         assert_eq!(nodes.lasts()[..], [4, 3, 5]);
         assert_eq!([0, 1, 2].map(|node| nodes.members(node).to_vec()), [vec![0, 1, 4], vec![2, 3], vec![5]]);
         assert!(Nodes::of(0, [4, 4, 1].into_iter()).unwrap().are_runs());
+        let each = |places: &[u32]| Nodes::of(0, places.iter().copied()).unwrap().members_of_each();
+        assert_eq!([&[4, 4, 1, 1, 7, 7][..], &[4, 4, 4, 1], &[4, 1, 4, 1]].map(each), [Some(2), None, None]);
         // By turns.
         assert!(!Nodes::of(0, [0, 1, 0, 1].into_iter()).unwrap().are_runs());
         assert!(

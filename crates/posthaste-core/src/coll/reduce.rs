@@ -128,13 +128,19 @@ pub(super) fn to_all(
             bcast::by_tree(&mut draft, &result.all(), 0, radix);
         }
         Allreduce::Doubling => by_doubling(&mut draft, own, result),
-        Allreduce::Blocks(owners) => by_blocks_to_all(&mut draft, own, result, owners),
+        Allreduce::Blocks(owners) => by_blocks_to_all(&mut draft, own, result, owners, |_, _| ()),
     }
     draft.ended()
 }
 
-/// So many members combine a block each, and give it to all.
-pub(super) fn by_blocks_to_all(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>, owners: u32) {
+/// So many members combine a block each, do `more` with it, and give it to all.
+pub(super) fn by_blocks_to_all<'d>(
+    draft: &mut Draft<'_>,
+    own: Operand<'d>,
+    result: Operand<'d>,
+    owners: u32,
+    more: impl FnOnce(&mut Draft<'_>, Operand<'d>),
+) {
     let (me, n) = (draft.me(), draft.n());
     let owned = Owned { count: own.count, first: 0, owners, n };
     let (first, mine) = owned.place(me);
@@ -143,6 +149,7 @@ pub(super) fn by_blocks_to_all(draft: &mut Draft<'_>, own: Operand<'_>, result: 
     // Who owns nothing gets nothing before its own operand has left it.
     if owns {
         draft.fence();
+        more(draft, Operand { count: mine, buf: result.element(first), ..result });
     }
     let block = owns.then(|| draft.for_several(result.part(first, mine), n as usize - 1));
     for distance in 1..n {

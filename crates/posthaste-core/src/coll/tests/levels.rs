@@ -392,6 +392,50 @@ fn short_blocks_are_gathered_for_each_node() {
     });
 }
 
+/// Each member of a node combines a part with those at the same place on the other nodes.
+#[test]
+fn long_reductions_to_all_go_in_lanes() {
+    let (pair, compose) = (pair(), compose());
+    // Parts of up to four members are long enough.
+    let count = 4 * 4096 + 3;
+    let mut in_lanes = 0;
+    everywhere(&[4, 6, 8], |places, teams, label| {
+        let n = teams.len() as u32;
+        let expected = folded(0..n, 0..count);
+        let own: Vec<Memory> = (0..n).map(|rank| Memory::new(&maps(rank, count))).collect();
+        let got: Vec<Memory> = (0..n).map(|_| Memory::new(&vec![0; expected.len()])).collect();
+        let in_place = |rank: u32| rank % 3 == 1;
+        let messages = between(places, teams, |team, rank| {
+            let (own, got) = (own[rank as usize].buf(), got[rank as usize].buf());
+            let (send, recv) = if in_place(rank) { (None, own) } else { (Some(own), got) };
+            coll::allreduce(team, Reduced::new(send, recv, count, &pair), &compose)
+        });
+        for rank in 0..n {
+            let at = if in_place(rank) { &own } else { &got };
+            assert!(at[rank as usize].get(expected.len()) == expected, "at {rank}, {label}");
+        }
+        let members = Nodes::of(0, places.iter().copied()).and_then(|nodes| nodes.members_of_each());
+        if let Some(members) = members {
+            in_lanes += 1;
+            let nodes = n / members;
+            assert_eq!(messages as u32, members * nodes * 2 * (nodes - 1), "{label}");
+        }
+    });
+    assert!(in_lanes > 6, "{in_lanes}");
+    for seed in 1..=6 {
+        let mut room = Room::new(6, seed % 2 == 0, seed, ROUGH);
+        room.teams = teams_on(&[0, 0, 0, 1, 1, 1], seed % 2 == 0);
+        let expected = folded(0..6, 0..count);
+        let own: Vec<Words> = (0..6).map(|rank| Words::new(&maps(rank, count))).collect();
+        let got: Vec<Words> = (0..6).map(|_| Words::zeros(expected.len())).collect();
+        room.succeed(|team, rank| {
+            let (own, got) = (own[rank as usize].buf(), got[rank as usize].buf());
+            coll::allreduce(team, Reduced::new(Some(own), got, count, &pair), &compose)
+        });
+        assert!(got.iter().all(|got| got.get() == expected), "seed {seed}");
+    }
+}
+
 #[test]
 fn operations_in_two_levels_over_the_simulated_network() {
     let (pair, compose) = (pair(), compose());
