@@ -37,8 +37,6 @@ pub(super) const LONGEST_BOARD: u64 = 4 << 20;
 const BOARD_MEMBERS: usize = 3;
 /// Block length from which on each block of an allgather takes the direct way.
 const DIRECT_BLOCK: u64 = 4 << 10;
-/// Length of a part from which on each member of a node combines its own with those of other nodes.
-const LANE_BLOCK: u64 = 64 << 10;
 /// Most members that take it where CPUs are shared: the messages grow with the square.
 const CROWDED_DIRECT: u32 = 8;
 /// Most bytes of all members' blocks that go through one member: messages take more time than their bytes, up to about 1 KiB each.
@@ -50,6 +48,8 @@ const BLOCK_THROUGH_ONE: u64 = 2 << 10;
 const COMBINED: u64 = 32 << 10;
 /// Most bytes of all edges between two neighbours that are packed for their message.
 const PACKED: u64 = 32 << 10;
+/// Length of a part from which on each member of a node combines its own with those of other nodes.
+const LANE_PART: u64 = 64 << 10;
 /// Most members that all talk to all at once.
 const DIRECT_MEMBERS: u32 = 32;
 
@@ -160,7 +160,7 @@ pub(super) fn alltoall_goes_through_leaders(members: u32, block: u64) -> bool {
 /// through one of them, what is short takes more messages. J. L. Träff, S. Hunold, "Decomposing MPI collectives for exploiting multi-lane
 /// communication" (CLUSTER 2020).
 pub(super) fn takes_lanes(members: u32, part: u64, oversubscribed: bool) -> bool {
-    part >= LANE_BLOCK && members <= if oversubscribed { CROWDED_DIRECT } else { DIRECT_MEMBERS }
+    part >= LANE_PART && members <= if oversubscribed { CROWDED_DIRECT } else { DIRECT_MEMBERS }
 }
 
 /// Whether blocks of so many bytes that go in one message are packed for it: where copies cost less than a datatype that says where the

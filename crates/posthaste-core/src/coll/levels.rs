@@ -21,6 +21,14 @@ use crate::error::Result;
 /// What is added to the number of a way that is taken in lanes, for the label.
 const LANES: u32 = 128;
 
+/// Members of different nodes combine what each has for its own.
+fn combine_for_all(draft: &mut Draft<'_>, way: Allreduce, value: Operand<'_>) {
+    match way {
+        Allreduce::Blocks(owners) => reduce::by_blocks_to_all(draft, value, value, owners, |_, _| ()),
+        _ => reduce::by_doubling(draft, value, value),
+    }
+}
+
 /// The two levels as one of the members sees them.
 pub(super) struct Levels<'n> {
     nodes: &'n Nodes,
@@ -128,19 +136,14 @@ impl<'n> Levels<'n> {
         reduce::onto(draft, own, result.buf, self.head);
         self.between(draft, |draft| {
             draft.fence();
-            match way {
-                Allreduce::Blocks(owners) => {
-                    reduce::by_blocks_to_all(draft, result, result, owners, |_, _| ())
-                }
-                _ => reduce::by_doubling(draft, result, result),
-            }
+            combine_for_all(draft, way, result);
         });
         self.inside(draft);
         bcast::down(draft, &result, self.head, team.is_oversubscribed());
     }
 
-    /// The same of long operands, with as many members on each node, which follow each other: each combines a part of those of its node, and that with those that
-    /// stand at the same place on the other nodes.
+    /// The same of long operands, with as many members on each node, which follow each other: each combines a part of those of its
+    /// node, and that with those that stand at the same place on the other nodes.
     fn allreduce_in_lanes(&self, draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>, members: u32) {
         let nodes = self.nodes.count();
         let way = choose::allreduce(nodes, own.bytes() / u64::from(members), Cpus::Own);
@@ -149,10 +152,7 @@ impl<'n> Levels<'n> {
         let lane = self.lane(draft.me(), members);
         reduce::by_blocks_to_all(draft, own, result, members, |draft, mine| {
             draft.among(&lane);
-            match way {
-                Allreduce::Blocks(owners) => reduce::by_blocks_to_all(draft, mine, mine, owners, |_, _| ()),
-                _ => reduce::by_doubling(draft, mine, mine),
-            }
+            combine_for_all(draft, way, mine);
             draft.fence();
             self.inside(draft);
         });

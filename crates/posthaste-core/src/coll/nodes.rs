@@ -17,6 +17,8 @@ pub struct Nodes {
     own: Arc<[u32]>,
     leaders: Arc<[u32]>,
     in_runs: bool,
+    /// How many members each has, if all have as many.
+    each: Option<u32>,
 }
 
 impl Nodes {
@@ -40,7 +42,10 @@ impl Nodes {
             (0..=nodes as u32).map(|at| members.partition_point(|member| node(member) < at) as u32).collect();
         let in_runs = members.iter().zip(0..).all(|(member, rank)| *member == rank);
         let leaders = firsts[..nodes].iter().map(|first| members[*first as usize]).collect();
-        let mut made = Self { of, members, firsts, own: Arc::from([]), leaders, in_runs };
+        let each = of.len() as u32 / nodes as u32;
+        let is_even = (0..).zip(&firsts).all(|(node, first)| node * each == *first);
+        let each = is_even.then_some(each);
+        let mut made = Self { of, members, firsts, own: Arc::from([]), leaders, in_runs, each };
         made.own = made.members(made.node(me)).into();
         Some(Arc::new(made))
     }
@@ -68,9 +73,7 @@ impl Nodes {
 
     /// How many members each has, if all have as many and those of each follow each other.
     pub(super) fn members_of_each(&self) -> Option<u32> {
-        let each = self.size() / self.count();
-        let is_even = self.in_runs && (0..).zip(&self.firsts).all(|(node, first)| node * each == *first);
-        is_even.then_some(each)
+        self.each.filter(|_| self.in_runs)
     }
 
     /// Those of the own one.

@@ -48,8 +48,7 @@ impl Order {
     }
 }
 
-/// What the members of `comm` share nodes with, as far as they have one of the first `places` places; `None` where it makes no
-/// difference who is where.
+/// The node of each of the first `places` members of `comm`; `None` where it makes no difference who is where.
 pub(super) fn nodes(comm: &Comm, places: u32) -> Option<Vec<u32>> {
     let nodes = comm.nodes()?;
     Some((0..places).map(|rank| nodes.node(rank)).collect())
@@ -77,10 +76,8 @@ fn best(
 
 /// The rank at each place, where the node of each is known: ranks of one node keep their order.
 fn ranks(nodes: &[u32], of_places: &[u32]) -> Vec<u32> {
-    let mut of_ranks = by_node(nodes);
-    let places = by_node(of_places);
-    let mut at = vec![0; of_ranks.len()];
-    places.into_iter().zip(of_ranks.drain(..)).for_each(|(place, rank)| at[place as usize] = rank);
+    let mut at = vec![0; nodes.len()];
+    by_node(of_places).into_iter().zip(by_node(nodes)).for_each(|(place, rank)| at[place as usize] = rank);
     at
 }
 

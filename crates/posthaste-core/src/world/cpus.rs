@@ -66,11 +66,6 @@ impl Crowd {
 }
 
 impl Claim {
-    /// Of so many ranks that may use these CPUs and keep so many busy, under our own launcher.
-    pub(super) fn of_ours(ranks: usize, most: usize, cpus: &[usize]) -> Self {
-        Self::new(ranks, most, cpus)
-    }
-
     /// Of these ranks of one node, under a foreign launcher, after the fence behind [`publish`].
     pub(super) fn of_node(launcher: &mut Launcher, ranks: &[u32]) -> Result<Self> {
         let mut all = HashSet::new();
@@ -88,7 +83,8 @@ impl Claim {
         Ok(Self::new(ranks.len(), machine::within_quota(cpus.len()), &cpus))
     }
 
-    fn new(ranks: usize, most: usize, cpus: &[usize]) -> Self {
+    /// Of so many ranks that may use these CPUs and keep so many busy.
+    pub(super) fn new(ranks: usize, most: usize, cpus: &[usize]) -> Self {
         let (boot, started) = machine::boot();
         let cpus = Some(machine::list_of(cpus)).filter(|list| list.len() <= LONGEST).unwrap_or_default();
         Self { ranks: ranks as u32, most: most as u32, cpus, boot, started }
@@ -178,7 +174,7 @@ mod tests {
             let said = claim(4, 5, cpus, "4f-a", 1_796_000_000_123);
             assert_eq!(Claim::parse(&said.text()), Some(said));
         }
-        let own = Claim::of_ours(2, 1, &[3]);
+        let own = Claim::new(2, 1, &[3]);
         assert_eq!(Claim::parse(&own.text()).map(|claim| claim.ranks), Some(2));
         for wrong in ["", "1:2:a:3", "1:2:a:3:x", "1:2:a:-3:0", "1:2:a:3:0:0"] {
             assert_eq!(Claim::parse(wrong), None, "{wrong}");

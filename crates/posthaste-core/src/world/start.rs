@@ -241,7 +241,7 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, Some(secret), config)?;
     if !networks.are_none() || !hosts.are_one() {
         let claims = !hosts.are_one() && local_rank == 0;
-        wireup::meet(&launcher, claims.then(|| Claim::of_ours(node.ranks(), handed.cpus, &handed.cpu_list)))?;
+        wireup::meet(&launcher, claims.then(|| Claim::new(node.ranks(), handed.cpus, &handed.cpu_list)))?;
     }
     let crowd = if hosts.are_one() {
         Crowd::alone(node.ranks(), handed.cpus)
