@@ -24,7 +24,7 @@ const NUMBERS: u32 = 1 << (31 - CODE_BITS);
 /// never taken for that of an operation under way.
 pub(super) const MEETING: u32 = NUMBERS / 4;
 /// Roots that differ by a multiple of this look alike; 0 in their place is no root.
-const ROOTS: u32 = 31;
+const ROOTS: u32 = 29;
 /// In the place of the code: of an operation that is started again and has none of its own.
 const NONE: u32 = (1 << CODE_BITS) - 1;
 /// Of so many members it is said which one is lost.
@@ -98,21 +98,27 @@ functions! {
 
 /// The last function that has a form which is started again.
 const LAST_AGAIN: Function = Function::NeighborAlltoallw;
-/// Where the codes of each function begin: of roots for each way, and one of who gives up. Then come those of operations that are started
-/// again.
-const FIRSTS: [u32; Function::ALL.len() + 1] = {
+/// Where the codes of each function begin.
+type Firsts = [u32; Function::ALL.len() + 1];
+/// Those of operations that are done once.
+const FIRSTS: Firsts = firsts(false);
+/// Those of operations that are started again, behind the others.
+const FIRSTS_AGAIN: Firsts = firsts(true);
+const AGAIN: u32 = FIRSTS[Function::ALL.len()];
+
+const _: () = assert!(AGAIN + FIRSTS_AGAIN[LAST_AGAIN as usize + 1] <= NONE);
+
+/// Of each function there are codes of roots for each way, and those of who gives up.
+const fn firsts(again: bool) -> Firsts {
     let mut firsts = [0; Function::ALL.len() + 1];
     let mut at = 0;
     while at < Function::ALL.len() {
         let function = Function::ALL[at];
-        firsts[at + 1] = firsts[at] + function.roots() * function.ways() + 1;
+        firsts[at + 1] = firsts[at] + function.roots() * function.ways() + function.roots_given_up(again);
         at += 1;
     }
     firsts
-};
-const AGAIN: u32 = FIRSTS[Function::ALL.len()];
-
-const _: () = assert!(AGAIN + FIRSTS[LAST_AGAIN as usize + 1] <= NONE);
+}
 
 impl Function {
     /// The function with this name.
@@ -144,6 +150,11 @@ impl Function {
         }
     }
 
+    /// How many roots are told apart of who gives up: there is no room for those of operations that are started again.
+    const fn roots_given_up(self, again: bool) -> u32 {
+        if again { 1 } else { self.roots() }
+    }
+
     /// The place of a way among those that are told apart; 0 stays 0.
     const fn told_apart(self, way: u32) -> u32 {
         match (way, self.ways()) {
@@ -165,9 +176,10 @@ pub(super) struct Label {
     /// How many operations came before it on the communicator, coming round.
     pub(super) number: u32,
     function: Function,
-    /// 0, or 1 more than the root, coming round; none of who gives up.
-    root: Option<u32>,
-    way: u32,
+    /// 0, or 1 more than the root, coming round.
+    root: u32,
+    /// The way, unless it is of who has given up.
+    way: Option<u32>,
     /// Of an operation that is started again and again.
     again: bool,
 }
@@ -176,19 +188,19 @@ impl Label {
     /// Of an operation without a root, in its first way.
     #[inline(always)]
     pub(super) const fn new(number: u32, function: Function) -> Self {
-        Self { number: number % NUMBERS, function, root: Some(0), way: 0, again: false }
+        Self { number: number % NUMBERS, function, root: 0, way: Some(0), again: false }
     }
 
     /// The same with a root.
     #[inline(always)]
     pub(super) const fn rooted(self, root: u32) -> Self {
-        if self.function.roots() == 1 { self } else { Self { root: Some(1 + root % ROOTS), ..self } }
+        if self.function.roots() == 1 { self } else { Self { root: 1 + root % ROOTS, ..self } }
     }
 
     /// The same in another way.
     #[inline(always)]
     pub(super) const fn going(self, way: u32) -> Self {
-        Self { way: self.function.told_apart(way), ..self }
+        Self { way: Some(self.function.told_apart(way)), ..self }
     }
 
     /// What a tag says, if it is a label of an operation that is done once.
@@ -202,15 +214,14 @@ impl Label {
         let bits = u32::try_from(tag).ok()?;
         let code = bits & NONE;
         let (again, code) = if code < AGAIN { (false, code) } else { (true, code - AGAIN) };
-        let at = FIRSTS.partition_point(|first| *first <= code).checked_sub(1)?;
+        let firsts = if again { &FIRSTS_AGAIN } else { &FIRSTS };
+        let at = firsts.partition_point(|first| *first <= code).checked_sub(1)?;
         let function =
             *Function::ALL.get(at).filter(|function| !again || **function as u32 <= LAST_AGAIN as u32)?;
-        let detail = code - FIRSTS[at];
-        let gives_up = detail == function.roots() * function.ways();
-        let (root, way) = match gives_up {
-            true => (None, 0),
-            false => (Some(detail % function.roots()), detail / function.roots()),
-        };
+        let (detail, roots) = (code - firsts[at], function.roots());
+        let given_up = detail.checked_sub(roots * function.ways());
+        let root = given_up.unwrap_or(detail % roots);
+        let way = if given_up.is_some() { None } else { Some(detail / roots) };
         Some(Self { number: bits >> CODE_BITS, function, root, way, again })
     }
 
@@ -218,11 +229,12 @@ impl Label {
     #[inline(always)]
     pub(super) const fn tag(self) -> i32 {
         let Self { number, function, root, way, again } = self;
-        let detail = match root {
-            Some(root) => function.roots() * way + root,
-            None => function.roots() * function.ways(),
+        let detail = match way {
+            Some(way) => function.roots() * way + root,
+            None => function.roots() * function.ways() + root % function.roots_given_up(again),
         };
-        let code = FIRSTS[function as usize] + detail + if again { AGAIN } else { 0 };
+        let first = if again { AGAIN + FIRSTS_AGAIN[function as usize] } else { FIRSTS[function as usize] };
+        let code = first + detail;
         (number << CODE_BITS | code) as i32
     }
 
@@ -244,21 +256,21 @@ impl Label {
     /// The tag of what is sent for this operation by who has been told that its members do not do the same.
     #[cold]
     pub(super) fn giving_up(tag: i32) -> i32 {
-        Self::read(tag).map_or(tag, |label| Self { root: None, way: 0, ..label }.tag())
+        Self::read(tag).map_or(tag, |label| Self { way: None, ..label }.tag())
     }
 
     /// The tag of what is sent for this operation by who lacks what a lost member should have given; that of this rank, if it is known.
     #[cold]
     pub(super) fn lacking(tag: i32, rank: Option<u32>) -> i32 {
-        let way = rank.filter(|rank| *rank < NAMED).map_or(0, |rank| 1 + rank);
-        let lacks = |label| Self { function: Function::Lacking, root: Some(0), way, ..label };
+        let way = Some(rank.filter(|rank| *rank < NAMED).map_or(0, |rank| 1 + rank));
+        let lacks = |label| Self { function: Function::Lacking, root: 0, way, ..label };
         Self::read(tag).map_or(tag, |label| lacks(label).tag())
     }
 
     /// Whether it says that, and which member it is.
     pub(super) fn lacks(tag: i32) -> Option<Option<u32>> {
         let label = Self::read(tag).filter(|label| label.function == Function::Lacking)?;
-        Some(label.way.checked_sub(1))
+        Some(label.way?.checked_sub(1))
     }
 
     /// Whether its messages say only that somebody, and all for whom that one speaks, have come.
@@ -296,18 +308,24 @@ impl Label {
         // would take each other's messages. Where a member is lost, it is lost to both.
         let is_certain = !a.again
             || [a, b].iter().any(|label| label.function == Function::Lacking)
-            || a.function == b.function && (a.root == b.root || a.root.is_none() || b.root.is_none());
+            || a.function == b.function && (a.root == b.root || a.way.is_none() || b.way.is_none());
         is_same && a != b && is_certain
     }
 
     /// Whether a tag is of who has been told that the members do not do the same.
     pub(super) fn gives_up(tag: i32) -> bool {
-        Self::read(tag).is_some_and(|label| label.root.is_none())
+        Self::read(tag).is_some_and(|label| label.way.is_none())
+    }
+
+    /// Whether two tags are of the same operation, and say that something else was called: another function, or one with another root.
+    pub(super) fn differ_in_call(a: i32, b: i32) -> bool {
+        let (Some(a), Some(b)) = (Self::of(a), Self::of(b)) else { return false };
+        a.number == b.number && (a.function, a.root) != (b.function, b.root)
     }
 
     /// Whether two tags differ only in the way.
     pub(super) fn differ_in_way(a: i32, b: i32) -> bool {
-        let way = |tag| Self::read(tag).map(|label| Self { way: 0, ..label });
+        let way = |tag| Self::read(tag).map(|label| Self { way: label.way.map(|_| 0), ..label });
         a != b && way(a) == way(b)
     }
 
@@ -323,8 +341,8 @@ impl Label {
     /// `MPI_Bcast with root 3`, as far as it can be told among so many members.
     pub(super) fn describe(self, members: u32) -> String {
         match self.root {
-            None | Some(0) => self.function.name().to_owned(),
-            Some(root) if members <= ROOTS => format!("{} with root {}", self.function.name(), root - 1),
+            0 => self.function.name().to_owned(),
+            root if members <= ROOTS => format!("{} with root {}", self.function.name(), root - 1),
             _ => format!("{} with another root", self.function.name()),
         }
     }
@@ -346,7 +364,7 @@ mod tests {
                 assert!(plain.tag() >= 0);
                 assert_eq!(Label::of(plain.tag()), Some(plain));
                 assert_eq!(Function::called(function.name()), function);
-                for (root, way) in [(0, 0), (1, 0), (30, 1), (31, 0), (4000, 7)] {
+                for (root, way) in [(0, 0), (1, 0), (28, 1), (29, 0), (4000, 7)] {
                     let label = plain.rooted(root).going(way);
                     let tag = label.tag();
                     assert_eq!(Label::of(tag), Some(label));
@@ -361,10 +379,13 @@ mod tests {
                     assert!(again >= 0 && Label::of(again).is_none() && !Label::clash(tag, again));
                     let gives_up = Label::giving_up(tag);
                     let told = Label::of(gives_up).expect("a label");
-                    assert!(Label::gives_up(gives_up) && !Label::gives_up(tag) && told.function == function);
-                    assert!(
-                        Label::clash(gives_up, tag) && !Label::clash(gives_up, Label::giving_up(plain.tag()))
-                    );
+                    assert!(Label::gives_up(gives_up) && !Label::gives_up(tag));
+                    assert_eq!((told.function, told.root), (function, label.root));
+                    assert!(Label::clash(gives_up, tag) && !Label::differ_in_way(gives_up, tag));
+                    let from_plain = Label::giving_up(plain.tag());
+                    assert_eq!(Label::clash(gives_up, from_plain), label.root != plain.root);
+                    assert_eq!(Label::differ_in_call(gives_up, from_plain), label.root != plain.root);
+                    assert!(Label::gives_up(Label::giving_up(again)) || again as u32 & NONE == NONE);
                 }
             }
         }
@@ -445,8 +466,8 @@ mod tests {
         let label = |root| Label::new(3, Function::Bcast).rooted(root);
         assert_eq!(Label::new(3, Function::Barrier).describe(4), "MPI_Barrier");
         assert_eq!(label(3).describe(4), "MPI_Bcast with root 3");
-        assert_eq!(label(30).describe(31), "MPI_Bcast with root 30");
-        assert_eq!(label(3).describe(32), "MPI_Bcast with another root");
+        assert_eq!(label(28).describe(29), "MPI_Bcast with root 28");
+        assert_eq!(label(3).describe(30), "MPI_Bcast with another root");
     }
 
     #[test]

@@ -205,7 +205,11 @@ impl World {
                 }
             }
             self.step_in(window.comm());
-            lost_member(&self.vci_of(window.comm()).engine, window)?;
+            window.check_revoked()?;
+            // Who waits for a living one goes on: only a dead one never gives it back.
+            if let Some(holder) = words.busy() {
+                self.vci_of(window.comm()).engine.losses.check(window.peer(holder as usize))?;
+            }
         }
         Ok(())
     }

@@ -451,6 +451,29 @@ fn different_operations_on_one_communicator_are_errors() {
     }
 }
 
+/// Who is sent nothing but that another one has given up is told what that one called.
+#[test]
+fn who_gives_up_says_what_it_called() {
+    let word = Datatype::of::<u64>();
+    for seed in 1..=8 {
+        let mut room = Room::new(2, seed % 2 == 0, seed, ROUGH);
+        let bufs: Vec<OwnedBuf> = (0..4).map(|_| OwnedBuf::new(64)).collect();
+        let operand = |at: usize| Operand::new(bufs[at].user_buf(), 4, &word);
+        let statuses = room.run(|team, rank| match rank {
+            0 => coll::alltoall(team, Some(operand(0)), operand(1)),
+            _ => coll::bcast(team, operand(2), 0),
+        });
+        let errors = statuses.iter().map(|status| status.error.as_ref().expect("both are told").to_string());
+        let said = [
+            "MPI_Alltoall: rank 1 called MPI_Bcast with root 0 where rank 0 called MPI_Alltoall, as ",
+            "MPI_Bcast: rank 0 called MPI_Alltoall where rank 1 called MPI_Bcast with root 0, as ",
+        ];
+        for (error, said) in errors.zip(said) {
+            assert!(error.starts_with(said), "{error}");
+        }
+    }
+}
+
 /// For some counts an operation goes another way than for others: who goes another one is told so, nobody waits, and nothing is left over.
 #[test]
 fn counts_for_which_an_operation_goes_different_ways_are_errors() {
