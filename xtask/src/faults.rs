@@ -192,12 +192,16 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
             bench.survivors(&bench.win_lost, ranks, *way, &[("POSTHASTE_MAP_WINDOWS", "0")]).map(drop)
         });
     }
-    for (ranks, maps) in [(3, "1"), (4, "0"), (7, "1")] {
+    const MAP: (&str, &str) = ("POSTHASTE_MAP_WINDOWS", "1");
+    const ASK: (&str, &str) = ("POSTHASTE_WINDOW_TABLE", "1");
+    tally.test("faults: 4 ranks of which one is killed in epochs of windows whose members are asked", || {
+        bench.survivors(&bench.win_lost, 4, OWN, &[ASK, ("POSTHASTE_MAP_WINDOWS", "0")]).map(drop)
+    });
+    for (ranks, setting) in [(3, MAP), (4, ("POSTHASTE_MAP_WINDOWS", "0")), (7, MAP), (5, ASK)] {
+        let (name, value) = setting;
         let name =
-            format!("faults: {ranks} ranks of which one is killed while windows are made, mapped: {maps}");
-        tally.test(&name, || {
-            bench.survivors(&bench.win_made, ranks, OWN, &[("POSTHASTE_MAP_WINDOWS", maps)]).map(drop)
-        });
+            format!("faults: {ranks} ranks of which one is killed while windows are made, {name}={value}");
+        tally.test(&name, || bench.survivors(&bench.win_made, ranks, OWN, &[setting]).map(drop));
     }
     for (flavor, ranks) in [
         ("create", 3),

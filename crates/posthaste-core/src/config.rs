@@ -220,6 +220,8 @@ pub struct Config {
     pub progress_thread: bool,
     /// Whether windows of memory of the library are mapped by their members where these share a node.
     pub map_windows: bool,
+    /// Members of a window up to which each knows the memory of all others from the beginning.
+    pub window_table: usize,
     /// Whether methods that read and write memory of peers by themselves do so for windows.
     pub window_transport: bool,
     /// Whether the first window whose owner does operations for others starts a thread for that.
@@ -304,6 +306,7 @@ impl Default for Config {
             vcis: VCIS,
             progress_thread: false,
             map_windows: true,
+            window_table: 4096,
             window_transport: true,
             window_thread: true,
             handler_depth: 32,
@@ -365,6 +368,7 @@ impl Config {
         number(&lookup, "POSTHASTE_VCIS", 1..=VCIS, &mut config.vcis)?;
         switch(&lookup, "POSTHASTE_PROGRESS_THREAD", &mut config.progress_thread)?;
         switch(&lookup, "POSTHASTE_MAP_WINDOWS", &mut config.map_windows)?;
+        number(&lookup, "POSTHASTE_WINDOW_TABLE", 0..=usize::MAX, &mut config.window_table)?;
         switch(&lookup, "POSTHASTE_WINDOW_TRANSPORT", &mut config.window_transport)?;
         switch(&lookup, "POSTHASTE_WINDOW_THREAD", &mut config.window_thread)?;
         number(&lookup, "POSTHASTE_HANDLER_DEPTH", 1..=1024, &mut config.handler_depth)?;

@@ -37,8 +37,6 @@ const COLUMNS: u32 = 40;
 const DENSE: u32 = 64;
 /// Bytes that a peer may cost that nobody talks to: its part of a page that others have made.
 const IDLE: f64 = 1.0;
-/// Bytes of a member of a window whose memory is not like that of most.
-const PLACE: f64 = 64.0;
 /// Descriptors that a rank needs in this process: a listener, an epoll set, its ends of about ten connections.
 const DESCRIPTORS: u64 = 14;
 
@@ -199,34 +197,30 @@ fn ranks_that_do_not_talk_are_not_connected_and_cost_a_few_words() {
     connections_are_pairs_that_talk("TCP", &mut job, ranks, |_| (sockets() - listeners) / 2);
 }
 
-/// What a window takes does not depend on how many members it has, but on how many of them are used, as long as the memory of most is
-/// alike. Where it differs, be it in its length or in where a method finds it, each has a place.
+/// What a window takes does not depend on how many members it has, but on how many of them are used, whether their memory is alike or
+/// not.
 fn a_window_of_a_million() {
     const SIZE: u32 = 1_000_000;
-    let window_of = |size: u32, told: &dyn Fn(usize) -> (u64, Option<u64>)| {
+    let window_of = |size: u32, same: Option<u64>| {
         let comm = Arc::new(Comm::world(1, size));
         let before = ALLOCATED.bytes();
-        let window = Window::counted(comm, 8, told);
+        let window = Window::counted(comm, 8, same);
         let taken = ALLOCATED.bytes() - before;
         (window, taken)
     };
-    let (_, few) = window_of(8192, &|_| (4096, None));
-    let (window, many) = window_of(SIZE, &|_| (4096, None));
-    assert!(many < few + 8192, "a window of 8192 takes {few} bytes, one of a million {many}");
-    let each = |told: &dyn Fn(usize) -> (u64, Option<u64>)| {
-        let (_, taken) = window_of(SIZE, told);
-        (taken as f64 - many as f64) / f64::from(SIZE)
-    };
-    let lengths = each(&|rank| (8 * rank as u64, None));
-    let places = each(&|rank| (4096, Some(4096 * rank as u64)));
-    println!(
-        "a window of a million: {lengths:.1} bytes for each member of another length, {places:.1} elsewhere"
-    );
-    // As docs/windows.md says.
-    assert!(lengths.max(places) < PLACE + 1.0 && lengths.min(places) > PLACE - 1.0);
-    let some = 1000.0 * each(&|rank| (if rank % 1000 == 0 { rank as u64 } else { 4096 }, None));
-    println!("a window of a million: {some:.0} bytes for each of a few of another length");
-    assert!(some < 160.0);
+    for same in [Some(4096), None] {
+        let (_, few) = window_of(8192, same);
+        let (window, many) = window_of(SIZE, same);
+        assert!(many < few + 8192, "a window of 8192 takes {few} bytes, one of a million {many}");
+        let targets: Vec<usize> = (0..SIZE as usize).step_by(1000).collect();
+        let before = ALLOCATED.bytes();
+        window.count_asked(&targets);
+        let each = (ALLOCATED.bytes() - before) as f64 / targets.len() as f64;
+        println!("a window of a million, alike: {}: {many} bytes, {each:.0} for each target", same.is_some());
+        // As docs/windows.md says.
+        assert!(if same.is_some() { each == 0.0 } else { each < 300.0 });
+    }
+    let (window, many) = window_of(SIZE, Some(4096));
     let before = ALLOCATED.bytes();
     let targets = [3, 500_000, 500_001, 999_999];
     for target in targets {

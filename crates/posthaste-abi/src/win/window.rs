@@ -204,7 +204,10 @@ fn memory(argument: &'static str, address: *mut c_void, size: u64) -> Result<Seg
 fn query(win: MPI_Win, rank: c_int, size: Out<MPI_Aint>, baseptr: *mut c_void) -> Result<u64> {
     let place = Out::<*mut c_void>::at(baseptr);
     place.ready("baseptr")?;
-    let (base, len, unit) = window::find("win", win)?.window.query(rank_in(rank))?;
+    let (base, len, unit) = {
+        let found = window::find("win", win)?;
+        library().world.query_window("MPI_Win_shared_query", &found.window, rank_in(rank))?
+    };
     size.set("size", len as MPI_Aint)?;
     place.set("baseptr", address(base))?;
     Ok(unit)

@@ -32,14 +32,16 @@ pub fn share(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Schedul
     draft.done()
 }
 
-/// Everybody gets all bits that anybody has set in its bytes. It is the end: no other operation is like this one.
+/// Everybody gets all bits that anybody has set in its bytes.
 ///
 /// # Errors
 /// None: bytes can be combined so.
 pub fn unite(team: &Team, name: &'static str, outcome: Arc<OwnedBuf>) -> Result<Schedule> {
     let byte = Datatype::byte();
     let reduced = Reduced::new(None, outcome.user_buf(), outcome.len() as u64, &byte);
-    let mut draft = Draft::named(team, Function::Finalize, name, 12);
+    // A job ends under more names than one.
+    let function = Some(Function::called(name)).filter(|function| *function != Function::Other);
+    let mut draft = Draft::named(team, function.unwrap_or(Function::Finalize), name, 12);
     draft.keep_alive(outcome);
     reduce::to_all(draft, reduced, &Op::from(Predefined::Bor))
 }

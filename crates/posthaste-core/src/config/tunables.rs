@@ -146,6 +146,13 @@ pub const TUNABLES: &[Tunable] = &[
                   MPI_Win_allocate_shared fails",
     },
     Tunable {
+        name: "POSTHASTE_WINDOW_TABLE",
+        default: "4096",
+        meaning: "members of a window up to which each knows the memory of all others from the beginning. Of more, each \
+                  is asked by whoever accesses it for the first time, and nothing of a window that not all of them \
+                  have to map is mapped by all: see windows.md. All ranks have to say the same",
+    },
+    Tunable {
         name: "POSTHASTE_WINDOW_TRANSPORT",
         default: "1",
         meaning: "0: memory of a window that is not mapped by all members is not read and written by the system or \

@@ -131,6 +131,11 @@ impl OneSided {
         }
     }
 
+    /// Lets peers that know the name read these bytes, until [`OneSided::forget`] of the key. Not if the name is taken.
+    pub fn name(&mut self, key: RemoteKey, bytes: &[u8]) -> bool {
+        self.exposed.name(key, bytes)
+    }
+
     /// Where reads and writes of this peer find such memory without our help, if the way to the peer has a one-sided
     /// transport: the peer needs that beside the key.
     pub fn memory_for(&mut self, methods: &mut Methods, key: RemoteKey, peer: Peer) -> Option<RemoteMemory> {

@@ -3,6 +3,8 @@
 //! What must stay true: a key that is not in the table, or a range beyond its memory, reaches nothing; what a packet asks for
 //! is done as a whole or not at all.
 
+use std::collections::BTreeMap;
+
 use posthaste_os::mem::Source;
 
 use super::attached::Attached;
@@ -19,6 +21,8 @@ use crate::wire::{Access, Atomically, Refusal, Refused, RemoteKey, Scattered};
 pub struct Exposed {
     slots: Vec<Slot>,
     free: Vec<u32>,
+    /// What peers know by name, and only read.
+    named: BTreeMap<RemoteKey, OwnedBuf>,
 }
 
 #[derive(Debug)]
@@ -42,7 +46,19 @@ impl Exposed {
         RemoteKey { slot: self.slots.len() as u32 - 1, generation: 1 }
     }
 
+    /// Under a name; not if that is taken.
+    pub(super) fn name(&mut self, key: RemoteKey, bytes: &[u8]) -> bool {
+        let is_new = key.is_named() && !self.named.contains_key(&key);
+        if is_new {
+            let mut memory = OwnedBuf::new(bytes.len());
+            memory.sink().copy_from(bytes);
+            self.named.insert(key, memory);
+        }
+        is_new
+    }
+
     pub(super) fn remove(&mut self, key: RemoteKey) {
+        self.named.remove(&key);
         let Some(slot) =
             self.slots.get_mut(key.slot as usize).filter(|slot| slot.generation == key.generation)
         else {
@@ -73,7 +89,14 @@ impl Exposed {
 
     /// The memory of a key.
     pub(super) fn memory(&self, key: RemoteKey) -> Option<(UserBuf, u64)> {
+        if let Some(named) = self.named.get(&key) {
+            return Some((named.user_buf(), named.len() as u64));
+        }
         self.slots.get(key.slot as usize).filter(|slot| slot.generation == key.generation)?.memory
+    }
+
+    fn attached(&self, key: RemoteKey) -> Option<&Attached> {
+        self.slots.get(key.slot as usize)?.attached.as_ref()
     }
 
     /// The memory of an access of so many bytes.
@@ -85,7 +108,7 @@ impl Exposed {
         let Some((memory, size)) = self.memory(key) else {
             return Err(Refused { access, why: Refusal::NotExposed, len, size: 0 });
         };
-        if let Some(attached) = &self.slots[key.slot as usize].attached {
+        if let Some(attached) = self.attached(key) {
             return attached.find(offset, len).ok_or(Refused {
                 access,
                 why: Refusal::NotAttached,
@@ -123,7 +146,7 @@ impl Exposed {
         let is_within =
             count > 0 && low >= 0 && high <= i128::from(size) && ends <= total && total <= i64::MAX as u128;
         // Attached memory is found by its addresses, so its origins name each run.
-        if !is_within || self.slots[access.key.slot as usize].attached.is_some() {
+        if !is_within || self.attached(access.key).is_some() {
             return Err(refused(Refusal::OutOfRange, size));
         }
         let mut elements = Segment::new(memory.offset(access.offset as isize), u64::from(count), layout);

@@ -67,7 +67,7 @@ impl Window {
         mut operands: Operands,
         busy: impl Fn() -> Result<()>,
     ) -> Result<()> {
-        let Some(base) = self.parts()[place.target].base else { return Ok(()) }; // it has no memory
+        let Some(base) = self.part(place.target)?.base else { return Ok(()) }; // it has no memory
         let words = Words::of(memory, place.target);
         for (offset, count) in at.arrays(element) {
             let first = base.offset((place.offset + offset) as isize);

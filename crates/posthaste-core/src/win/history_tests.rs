@@ -315,7 +315,7 @@ impl Shared {
             unit: element.size,
             base: Some(UserBuf::mapped(&mapped, start + 64 * rank)),
         };
-        let parts = Parts::of(members, (0..members).map(part));
+        let parts = (0..members).map(part).collect();
         let heeded = Heeded::new([None; 2].into_iter());
         let memory = (Memory::Mapped(mapped, heeded), Vec::new());
         let comm = Arc::new(Comm::world(0, members as u32));

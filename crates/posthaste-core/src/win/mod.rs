@@ -60,13 +60,18 @@ pub(crate) use hints::{Facts, alignment, noncontiguous};
 pub use hints::{Hints, wanted_alignment};
 pub use packets::{Age, Operations, Origin, Targets, Traffic};
 pub(crate) use packets::{FEW, is_short};
-pub(crate) use parts::Parts;
+pub(crate) use parts::{Alike, Asked, Parts};
 pub use place::{At, Place};
 pub use short::Spot;
 pub use words::{EpochWords, Heeded, Word, Words, control};
 
 /// An error handler of the API layer that has made the window; the engine only hands it on.
 pub type Handler = Arc<dyn Any + Send + Sync>;
+
+#[cold]
+fn unknown(rank: usize) -> Error {
+    Error::other(ErrorClass::Intern, format!("rank {rank} has not been asked for its memory of the window"))
+}
 
 /// How a window was made (MPI-5.0 §12.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,11 +179,8 @@ impl Window {
         (memory, near): (Memory, Vec<Mapped>),
         (given, apart): (&Info, bool),
     ) -> Self {
-        let facts = Facts {
-            apart,
-            same_size: parts.different().all(|part| part.size == parts[0].size),
-            same_unit: parts.different().all(|part| part.unit == parts[0].unit),
-        };
+        let alike = parts.alike();
+        let facts = Facts { apart, same_size: alike.size, same_unit: alike.unit };
         let hints = Hints::new(flavor, facts, given);
         let (epochs, traffic) = (Epochs::new(parts.len()), Arc::new(Traffic::default()));
         comm.marks(epochs.word());
@@ -200,19 +202,26 @@ impl Window {
         }
     }
 
-    /// A window as it is made where packets reach the members, or a method that finds their memory at these addresses: tests count
-    /// what it takes. `told`: the bytes and the address of each.
+    /// A window as many members make it: tests count what it takes. All have so many bytes, or each has another number of them.
     #[doc(hidden)]
-    pub fn counted(comm: Arc<Comm>, unit: u64, told: impl Fn(usize) -> (u64, Option<u64>)) -> Self {
+    pub fn counted(comm: Arc<Comm>, unit: u64, same: Option<u64>) -> Self {
         let (members, me) = (comm.size() as usize, comm.rank() as usize);
-        let part = |rank: usize| {
-            let (size, address) = told(rank);
+        let part = |size| {
             let key = RemoteKey { slot: 0, generation: 1 };
-            let memory = address.map(|address| RemoteMemory::Address { address, key: 0 });
-            Part { key, memory, size, unit, base: (rank == me).then_some(UserBuf::none()) }
+            Part { key, memory: None, size, unit, base: None }
         };
-        let parts = Parts::of(members, (0..members).map(part));
+        let own = Part { base: Some(UserBuf::none()), ..part(same.unwrap_or(me as u64)) };
+        let alike = Alike { size: same.is_some(), unit: true, all: same.map(part) };
+        let parts = Parts::Asked(Box::new(Asked::new(members, (me, own), 1, alike, [])));
         Self::new(comm, Flavor::Create, parts, (Memory::Program, Vec::new()), (&Info::new(), false))
+    }
+
+    /// As if these members of a window of [`Window::counted`] had been asked for memory of unlike length.
+    #[doc(hidden)]
+    pub fn count_asked(&self, ranks: &[usize]) {
+        for rank in ranks.iter().filter(|rank| self.parts.must_ask(**rank)) {
+            self.parts.learn(*rank, Part { size: *rank as u64, ..self.own() }, None);
+        }
     }
 
     /// The same, of which the network changes elements of these kinds.
@@ -242,8 +251,19 @@ impl Window {
     }
 
     /// The member that calls.
-    pub(crate) fn own(&self) -> &Part {
-        &self.parts[self.comm.rank() as usize]
+    pub(crate) fn own(&self) -> Part {
+        const NONE: Part =
+            Part { key: RemoteKey { slot: 0, generation: 0 }, memory: None, size: 0, unit: 1, base: None };
+        self.parts.get(self.comm.rank() as usize).unwrap_or(NONE)
+    }
+
+    /// The memory of a member.
+    ///
+    /// # Errors
+    /// It has not been asked.
+    #[inline]
+    pub(crate) fn part(&self, rank: usize) -> Result<Part> {
+        self.parts.get(rank).ok_or_else(|| unknown(rank))
     }
 
     /// The members' memory.
@@ -306,11 +326,11 @@ impl Window {
             return Err(Error::invalid(ErrorClass::RmaFlavor, "win", "a dynamic window", expected));
         }
         let part = match rank {
-            PROC_NULL => match (0..self.parts.len()).find(|rank| self.parts[*rank].size > 0) {
-                Some(rank) => &self.parts[rank],
+            PROC_NULL => match self.parts.first_with_memory() {
+                Some(part) => part,
                 None => return Ok((0, 0, 1)),
             },
-            rank => &self.parts[self.target(rank)?],
+            rank => self.part(self.target(rank)?)?,
         };
         match part.base {
             Some(base) => Ok((base.address(), part.size, part.unit)),
@@ -363,6 +383,7 @@ impl Window {
             Memory::Mapped(mapped, _) => mapped.let_go(),
         }
         self.near.iter().for_each(Mapped::let_go);
+        self.parts.let_go();
     }
 
     /// The member with a rank.
@@ -395,7 +416,7 @@ impl Window {
     /// The elements of an access in mapped memory, as a segment.
     #[inline]
     pub(crate) fn segment(&self, place: Place, count: u64, datatype: &Datatype) -> Option<Segment> {
-        let base = self.parts[place.target].base?;
+        let base = self.parts.get(place.target)?.base?;
         Some(Segment::new(base.offset(place.offset as isize), count, datatype))
     }
 

@@ -17,7 +17,7 @@ use crate::datatype::{Builtin, Segment};
 use crate::error::{Error, Result};
 use crate::ids::RequestId;
 use crate::method::Methods;
-use crate::onesided::{Atomic, Done, OneSided, Scattered, Target, Token};
+use crate::onesided::{Atomic, Done, OneSided, RemoteKey, Scattered, Target, Token};
 use crate::pt2pt::Engine;
 use crate::request::{Composite, Status, complete, composite};
 
@@ -336,7 +336,7 @@ impl Operations {
         (by, scattered): (i64, Option<Scattered>),
         start: impl FnOnce(&mut OneSided, &mut Methods, Target, Token) -> Result<()>,
     ) -> Result<()> {
-        let part = &window.parts()[place.target];
+        let part = window.part(place.target)?;
         let (peer, key, offset) = (window.peer(place.target), part.key, place.offset.wrapping_add(by) as u64);
         let target = Target { peer, key, memory: part.memory, offset, scattered };
         let ends = request.map_or(Ends::Operation, Ends::Part);
@@ -356,6 +356,25 @@ impl Operations {
         Ok(())
     }
 
+    /// Reads what a member shows under a name.
+    ///
+    /// # Errors
+    /// The peer is lost.
+    pub fn read_named(
+        &mut self,
+        Origin { engine, methods, .. }: &mut Origin<'_>,
+        window: &Window,
+        member: usize,
+        key: RemoteKey,
+        into: Segment,
+    ) -> Result<()> {
+        let from = Target { peer: window.peer(member), key, memory: None, offset: 0, scattered: None };
+        // Until it is over the memory that it goes into stays.
+        self.begin_one(engine, window, member, Ends::Operation, |onesided, token| {
+            onesided.get(methods, from, into, token)
+        })
+    }
+
     /// Asks a target whether it has done everything that was started before.
     ///
     /// # Errors
@@ -367,7 +386,7 @@ impl Operations {
         window: &Window,
         target: usize,
     ) -> Result<()> {
-        let of = (window.peer(target), window.parts()[target].key);
+        let of = (window.peer(target), window.part(target)?.key);
         let asked = self.ask(engine, window, target, |onesided, token| onesided.flush(methods, of, token));
         // Only now: another thread's flush must see that something goes on until the answer has come.
         window.traffic().change(target, |course| course.dirty = false);
@@ -385,7 +404,7 @@ impl Operations {
         window: &Window,
         (target, kind): (usize, LockKind),
     ) -> Result<()> {
-        let of = (window.peer(target), window.parts()[target].key);
+        let of = (window.peer(target), window.part(target)?.key);
         self.ask(engine, window, target, |onesided, token| {
             onesided.lock(methods, of, kind == LockKind::Exclusive, token)
         })
@@ -396,7 +415,7 @@ impl Operations {
     /// # Errors
     /// The peer is lost.
     pub fn unlock(engine: &mut Engine, methods: &mut Methods, window: &Window, target: usize) -> Result<()> {
-        let of = (window.peer(target), window.parts()[target].key);
+        let of = (window.peer(target), window.part(target)?.key);
         engine.with_onesided(|onesided, _| onesided.unlock(methods, of))
     }
 
@@ -407,8 +426,19 @@ impl Operations {
         target: usize,
         ask: impl FnOnce(&mut OneSided, Token) -> Result<()>,
     ) -> Result<()> {
-        let (token, age) = self.begin(window, target, Ends::Question);
-        if let Err(why) = engine.with_onesided(|onesided, _| ask(onesided, token)) {
+        self.begin_one(engine, window, target, Ends::Question, ask)
+    }
+
+    fn begin_one(
+        &mut self,
+        engine: &mut Engine,
+        window: &Window,
+        target: usize,
+        ends: Ends,
+        begin: impl FnOnce(&mut OneSided, Token) -> Result<()>,
+    ) -> Result<()> {
+        let (token, age) = self.begin(window, target, ends);
+        if let Err(why) = engine.with_onesided(|onesided, _| begin(onesided, token)) {
             self.open.remove(&token.0);
             return Err(why);
         }
@@ -477,7 +507,8 @@ fn scatter(
     }
     let runs = at.datatype.layout().runs().saturating_mul(at.count);
     let has_packets = window.flavor() != Flavor::Dynamic;
-    let is_moved_by_itself = window.parts()[place.target].memory.is_some() && !is_short(at, runs);
+    let memory = window.parts().get(place.target).and_then(|part| part.memory);
+    let is_moved_by_itself = memory.is_some() && !is_short(at, runs);
     if runs <= FEW || !has_packets || is_moved_by_itself {
         return None;
     }

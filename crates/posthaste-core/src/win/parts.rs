@@ -1,99 +1,172 @@
-//! The memory of the members of a window, in a table that takes no more room than their memory differs.
+//! The memory of the members of a window, as far as this one knows it.
 //!
-//! What must stay true: a window over any number of members whose parts are alike takes the same room (MPI-5.0 §12.2); where few
-//! are members, each has its place, so that an access finds it at once.
+//! What must stay true: few members know the memory of all from the beginning, so that an access finds it at once; of many, a
+//! member knows what is the same of all, and of each other that it has accessed what that one has told when it was asked. So a window
+//! over any number of members takes no more room than those that are used (MPI-5.0 §12.2).
 
-use std::collections::BTreeMap;
-use std::ops::Index;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{PoisonError, RwLock};
+
+use posthaste_os::mapped::Mapped;
 
 use super::Part;
 
-/// Members of whom each has a place.
-const EACH: usize = 4096;
-
 /// The memory of all members.
 #[derive(Debug)]
-pub(crate) struct Parts(Table);
-
-#[derive(Debug)]
-enum Table {
+pub(crate) enum Parts {
+    /// Of each, in the order of their ranks.
     Each(Box<[Part]>),
-    /// That of most of so many members, and of those whose memory is another one.
-    Alike(usize, Part, BTreeMap<usize, Part>),
+    /// Of those that have been asked.
+    Asked(Box<Asked>),
+}
+
+/// In what the memory of all members is alike.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Alike {
+    /// In its length.
+    pub(crate) size: bool,
+    /// In the unit of displacement.
+    pub(crate) unit: bool,
+    /// In everything that a member on another node needs to know.
+    pub(crate) all: Option<Part>,
+}
+
+/// What a member knows of many others.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    members: usize,
+    own: (usize, Part),
+    /// Under which each member shows what it has.
+    name: u64,
+    alike: Alike,
+    /// Those who are asked even if all is alike: they share memory with this node, or are reached in another way than most.
+    near: BTreeSet<usize>,
+    told: RwLock<BTreeMap<usize, Told>>,
+}
+
+/// What a member has told.
+#[derive(Debug)]
+struct Told {
+    part: Part,
+    /// Its memory, where it is mapped here.
+    mapped: Option<Mapped>,
+}
+
+impl Asked {
+    /// So many members, of whom this one is one; who has to be asked even if all is alike.
+    pub(crate) fn new(
+        members: usize,
+        own: (usize, Part),
+        name: u64,
+        alike: Alike,
+        near: impl IntoIterator<Item = usize>,
+    ) -> Self {
+        Self { members, own, name, alike, near: near.into_iter().collect(), told: RwLock::default() }
+    }
+
+    fn get(&self, rank: usize) -> Option<Part> {
+        if rank == self.own.0 {
+            return Some(self.own.1);
+        }
+        let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
+        let common = self.alike.all.filter(|_| rank < self.members && !self.near.contains(&rank));
+        told.get(&rank).map(|told| told.part).or(common)
+    }
 }
 
 impl Parts {
-    /// Those of so many members, in the order of their ranks.
-    pub(crate) fn of(members: usize, mut parts: impl Iterator<Item = Part>) -> Self {
-        if members <= EACH {
-            return Self(Table::Each(parts.collect()));
-        }
-        // The own memory is known by its address, too: what most have is what two neighbours have.
-        let (mut common, mut others) = (None, BTreeMap::new());
-        let mut before: Option<Part> = None;
-        for rank in 0..members {
-            let Some(part) = parts.next() else { break };
-            if common.is_none() && before.is_some_and(|before| before == part) {
-                common = Some(part);
-                others.retain(|_, other| *other != part);
-            }
-            if common != Some(part) {
-                others.insert(rank, part);
-            }
-            before = Some(part);
-            if others.len() > members / 4 {
-                // So many take less each in their order.
-                let mut all = Vec::with_capacity(members);
-                all.extend((0..=rank).filter_map(|rank| others.get(&rank).copied().or(common)));
-                drop(others);
-                all.extend(parts);
-                return Self(Table::Each(all.into()));
-            }
-        }
-        match common {
-            Some(common) => Self(Table::Alike(members, common, others)),
-            None => Self(Table::Each(others.into_values().collect())),
-        }
-    }
-
     /// How many members there are.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
-        match &self.0 {
-            Table::Each(all) => all.len(),
-            Table::Alike(members, ..) => *members,
+        match self {
+            Self::Each(all) => all.len(),
+            Self::Asked(asked) => asked.members,
         }
     }
 
-    /// That of a member.
+    /// That of a member where each has been known from the beginning.
     #[inline(always)]
-    pub(crate) fn get(&self, rank: usize) -> Option<&Part> {
-        match &self.0 {
-            Table::Each(all) => all.get(rank),
-            Table::Alike(members, common, others) => {
-                (rank < *members).then(|| others.get(&rank).unwrap_or(common))
+    pub(crate) fn each(&self, rank: usize) -> Option<&Part> {
+        match self {
+            Self::Each(all) => all.get(rank),
+            Self::Asked(_) => None,
+        }
+    }
+
+    /// That of a member, as far as it is known.
+    #[inline(always)]
+    pub(crate) fn get(&self, rank: usize) -> Option<Part> {
+        match self {
+            Self::Each(all) => all.get(rank).copied(),
+            Self::Asked(asked) => asked.get(rank),
+        }
+    }
+
+    /// The name under which members show what they have, if they have to be asked.
+    pub(crate) fn name(&self) -> Option<u64> {
+        match self {
+            Self::Each(_) => None,
+            Self::Asked(asked) => Some(asked.name),
+        }
+    }
+
+    /// Whether a member has to be asked before its memory can be accessed.
+    #[inline(always)]
+    pub(crate) fn must_ask(&self, rank: usize) -> bool {
+        match self {
+            Self::Each(_) => false,
+            Self::Asked(asked) => rank < asked.members && asked.get(rank).is_none(),
+        }
+    }
+
+    /// In what that of all members is alike.
+    pub(crate) fn alike(&self) -> Alike {
+        match self {
+            Self::Each(all) => Alike {
+                size: all.iter().all(|part| part.size == all[0].size),
+                unit: all.iter().all(|part| part.unit == all[0].unit),
+                all: None,
+            },
+            Self::Asked(asked) => asked.alike,
+        }
+    }
+
+    /// A member has told what it has, and that may have been mapped here.
+    pub(crate) fn learn(&self, rank: usize, part: Part, mapped: Option<Mapped>) {
+        if let Self::Asked(asked) = self {
+            // Two threads may have asked: what accesses have seen stays.
+            let mut told = asked.told.write().unwrap_or_else(PoisonError::into_inner);
+            told.entry(rank).or_insert(Told { part, mapped });
+        }
+    }
+
+    /// The first member that is known to have memory.
+    pub(crate) fn first_with_memory(&self) -> Option<Part> {
+        let has_some = |part: &Part| part.size > 0;
+        match self {
+            Self::Each(all) => all.iter().copied().find(has_some),
+            Self::Asked(asked) => {
+                let told = asked.told.read().unwrap_or_else(PoisonError::into_inner);
+                let own = (asked.own.0, asked.own.1);
+                let known = told.iter().map(|(rank, told)| (*rank, told.part)).chain([own]);
+                let known = known.chain(asked.get(0).map(|part| (0, part)));
+                known.filter(|(_, part)| has_some(part)).min_by_key(|(rank, _)| *rank).map(|(_, part)| part)
             }
         }
     }
 
-    /// Those that differ from each other, each at least once.
-    pub(crate) fn different(&self) -> impl Iterator<Item = &Part> {
-        let (each, alike) = match &self.0 {
-            Table::Each(all) => (Some(all.iter()), None),
-            Table::Alike(_, common, others) => (None, Some(std::iter::once(common).chain(others.values()))),
-        };
-        each.into_iter().flatten().chain(alike.into_iter().flatten())
+    /// What other members have told is mapped here no more.
+    pub(crate) fn let_go(&self) {
+        if let Self::Asked(asked) = self {
+            let told = asked.told.read().unwrap_or_else(PoisonError::into_inner);
+            told.values().filter_map(|told| told.mapped.as_ref()).for_each(Mapped::let_go);
+        }
     }
 }
 
-impl Index<usize> for Parts {
-    type Output = Part;
-    #[inline(always)]
-    fn index(&self, rank: usize) -> &Part {
-        match &self.0 {
-            Table::Each(all) => &all[rank],
-            Table::Alike(_, common, others) => others.get(&rank).unwrap_or(common),
-        }
+impl FromIterator<Part> for Parts {
+    fn from_iter<T: IntoIterator<Item = Part>>(parts: T) -> Self {
+        Self::Each(parts.into_iter().collect())
     }
 }
 
@@ -107,35 +180,42 @@ mod tests {
         Part { key, memory: None, size, unit: 4, base: None }
     }
 
+    fn sizes(parts: &Parts, ranks: [usize; 5]) -> [Option<u64>; 5] {
+        ranks.map(|rank| parts.get(rank).map(|part| part.size))
+    }
+
     #[test]
-    fn each_member_has_its_part_whatever_the_others_have() {
-        let of = |members: usize, size: &dyn Fn(usize) -> u64| {
-            let parts = Parts::of(members, (0..members).map(|rank| part(size(rank))));
-            assert_eq!(parts.len(), members);
-            for rank in 0..members {
-                assert_eq!(
-                    (parts[rank].size, parts.get(rank).unwrap().size),
-                    (size(rank), size(rank)),
-                    "{rank}"
-                );
-            }
-            assert!(parts.get(members).is_none());
-            let sizes = parts.different().map(|part| part.size).collect::<std::collections::BTreeSet<u64>>();
-            assert_eq!(sizes, (0..members).map(size).collect());
-            parts
-        };
-        let is_small = |parts: &Parts| matches!(&parts.0, Table::Alike(_, _, others) if others.len() < 100);
-        for members in [1, 5, EACH] {
-            of(members, &|_| 8);
-        }
-        assert!(is_small(&of(EACH + 1, &|_| 8)));
-        assert!(is_small(&of(3 * EACH, &|rank| if rank % 1000 == 0 { rank as u64 } else { 8 })));
-        assert!(is_small(&of(2 * EACH, &|rank| if rank < 90 { rank as u64 } else { 7 })));
-        assert!(!is_small(&of(2 * EACH, &|rank| rank as u64)));
-        assert!(!is_small(&of(2 * EACH, &|rank| (rank / 2) as u64)));
-        // It shows late that many differ, or what most have.
-        assert!(!is_small(&of(2 * EACH, &|rank| if rank < EACH { 8 } else { rank as u64 })));
-        assert!(!is_small(&of(2 * EACH, &|rank| (rank % 2) as u64)));
-        of(2 * EACH, &|rank| if rank < EACH { rank as u64 } else { 8 });
+    fn few_members_are_known_from_the_beginning() {
+        let parts: Parts = [0, 8, 16].map(part).into_iter().collect();
+        assert_eq!(parts.len(), 3);
+        assert_eq!(sizes(&parts, [0, 1, 2, 3, 9]), [Some(0), Some(8), Some(16), None, None]);
+        assert!((0..4).all(|rank| !parts.must_ask(rank)));
+        assert_eq!(parts.first_with_memory().map(|part| part.size), Some(8));
+    }
+
+    #[test]
+    fn of_many_those_are_known_that_have_been_asked() {
+        let parts = Parts::Asked(Box::new(Asked::new(1000, (7, part(70)), 1, Alike::default(), [])));
+        assert_eq!(parts.len(), 1000);
+        assert_eq!(sizes(&parts, [0, 7, 8, 999, 1000]), [None, Some(70), None, None, None]);
+        let asks = |ranks: [usize; 5]| ranks.map(|rank| parts.must_ask(rank));
+        assert_eq!(asks([0, 7, 8, 999, 1000]), [true, false, true, true, false]);
+        parts.learn(999, part(9), None);
+        parts.learn(999, part(10), None);
+        parts.learn(0, part(0), None);
+        assert_eq!(sizes(&parts, [0, 7, 8, 999, 1000]), [Some(0), Some(70), None, Some(9), None]);
+        assert_eq!(asks([0, 7, 8, 999, 1000]), [false, false, true, false, false]);
+        assert_eq!(parts.first_with_memory().map(|part| part.size), Some(70));
+    }
+
+    #[test]
+    fn what_is_the_same_of_all_is_known_but_of_those_on_this_node() {
+        let alike = Alike { all: Some(part(71)), ..Alike::default() };
+        let parts = Parts::Asked(Box::new(Asked::new(1000, (7, part(70)), 1, alike, [6, 8])));
+        assert_eq!(sizes(&parts, [0, 6, 7, 999, 1000]), [Some(71), None, Some(70), Some(71), None]);
+        parts.learn(6, part(72), None);
+        assert_eq!(sizes(&parts, [0, 6, 7, 8, 1000]), [Some(71), Some(72), Some(70), None, None]);
+        assert_eq!([0, 6, 8].map(|rank| parts.must_ask(rank)), [false, false, true]);
+        assert_eq!(parts.first_with_memory().map(|part| part.size), Some(71));
     }
 }

@@ -55,14 +55,14 @@ impl Window {
         if bytes == 0 {
             return Ok(None);
         }
-        let part = &self.parts()[target];
         if self.flavor() == Flavor::Dynamic {
             return Ok(Some(Place { target, offset: at.disp }));
         }
+        let part = self.part(target)?;
         let (low, high) = reach(at);
         let offset = i128::from(at.disp) * i128::from(part.unit);
         if at.disp < 0 || offset + low < 0 || offset + high > i128::from(part.size) {
-            return Err(outside(at, part, (offset + low, offset + high)));
+            return Err(outside(at, &part, (offset + low, offset + high)));
         }
         Ok(Some(Place { target, offset: offset as i64 }))
     }

@@ -201,7 +201,7 @@ impl Window {
     /// The part of a target, and where in it so many bytes lie, if they may be accessed.
     #[inline(always)]
     fn range(&self, Spot { rank, disp }: Spot, len: u64) -> Option<(&Part, u64)> {
-        let part = self.parts.get(rank as u32 as usize)?;
+        let part = self.parts.each(rank as u32 as usize)?;
         // A negative displacement is beyond every size.
         let offset = (disp as u64).checked_mul(part.unit)?;
         let end = offset.checked_add(len)?;
@@ -240,7 +240,7 @@ mod tests {
     use crate::info::Info;
     use crate::named::Named;
     use crate::onesided::RemoteKey;
-    use crate::win::{Flavor, Heeded, Memory, Parts, control};
+    use crate::win::{Flavor, Heeded, Memory, control};
 
     /// A window of two members of 64 bytes, in units of 8.
     fn window() -> Window {
@@ -253,7 +253,7 @@ mod tests {
             unit: 8,
             base: Some(UserBuf::mapped(&mapped, start + 64 * rank)),
         };
-        let (comm, parts) = (Arc::new(Comm::world(0, 2)), Parts::of(2, [part(0), part(1)].into_iter()));
+        let (comm, parts) = (Arc::new(Comm::world(0, 2)), [part(0), part(1)].into_iter().collect());
         Window::new(
             comm,
             Flavor::Allocate,

@@ -175,7 +175,8 @@ pub(super) fn windows(
     };
     let window = |rank: usize| {
         let comm = Arc::new(Comm::world(rank as u32, MEMBERS as u32));
-        let (parts, memory) = (Parts::of(MEMBERS, parts.iter().map(reached)), (Memory::Program, Vec::new()));
+        let (parts, memory) =
+            (parts.iter().take(MEMBERS).map(reached).collect(), (Memory::Program, Vec::new()));
         Arc::new(Window::new(comm, flavor, parts, memory, (&Info::new(), false)))
     };
     (0..MEMBERS).map(window).collect()

@@ -18,6 +18,18 @@ pub struct RemoteKey {
 impl RemoteKey {
     /// Length of a key as peers get it.
     pub const BYTES: usize = 8;
+    /// The mark of names in slots, of which there are fewer.
+    const NAME: u32 = 1 << 31;
+
+    /// The key of what has a name that its peers know: of 63 bits.
+    pub fn named(name: u64) -> Self {
+        Self { slot: (name >> 32) as u32 | Self::NAME, generation: name as u32 }
+    }
+
+    /// Whether it is such a key.
+    pub fn is_named(self) -> bool {
+        self.slot & Self::NAME != 0
+    }
 
     /// As peers get it.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {

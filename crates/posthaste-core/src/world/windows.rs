@@ -1,4 +1,4 @@
-//! The calls on windows: accesses, and what completes them (MPI-5.0 §12.3, §12.5.4). Parts: `create`; `attached`, memory of dynamic
+//! The calls on windows: accesses, and what completes them (MPI-5.0 §12.3, §12.5.4). Parts: `create`; `asked`, windows of many members; `attached`, memory of dynamic
 //! windows; `active` and `locks`, synchronisation; `owned`, windows of elements, for the typed API.
 //!
 //! On memory that is mapped an access is over when its call returns, and its target takes no part. What must stay true: a
@@ -6,6 +6,7 @@
 //! lost.
 
 mod active;
+mod asked;
 mod attached;
 mod by_words;
 mod create;
@@ -62,7 +63,9 @@ impl World {
     /// What [`Window::locate`] says; a lost peer.
     #[inline]
     pub fn put(&self, window: &Window, data: Segment, at: &At<'_>, request: bool) -> Result<RequestId> {
-        let Some(place) = window.locate(at, data.len(), request)? else { return Ok(Table::DONE) };
+        let Some(place) = self.locate("MPI_Put", window, at, data.len(), request)? else {
+            return Ok(Table::DONE);
+        };
         at.check_types(&data)?;
         if let Some(memory) = window.segment(place, at.count, at.datatype) {
             return self.copy(data, memory).map(|()| Table::DONE);
@@ -81,7 +84,9 @@ impl World {
     /// As [`World::put`].
     #[inline]
     pub fn get(&self, window: &Window, into: Segment, at: &At<'_>, request: bool) -> Result<RequestId> {
-        let Some(place) = window.locate(at, into.len(), request)? else { return Ok(Table::DONE) };
+        let Some(place) = self.locate("MPI_Get", window, at, into.len(), request)? else {
+            return Ok(Table::DONE);
+        };
         at.check_types(&into)?;
         if let Some(memory) = window.segment(place, at.count, at.datatype) {
             return self.copy(memory, into).map(|()| Table::DONE);
@@ -109,7 +114,8 @@ impl World {
         request: bool,
     ) -> Result<RequestId> {
         let bytes = operands.as_ref().or(old.as_ref()).map_or(0, Segment::len);
-        let Some(place) = window.locate(at, bytes, request)? else { return Ok(Table::DONE) };
+        let place = self.locate("MPI_Accumulate", window, at, bytes, request)?;
+        let Some(place) = place else { return Ok(Table::DONE) };
         self.update(window, (at, place), (element, Update::Combine(operation)), operands, old, request)
     }
 
@@ -125,7 +131,8 @@ impl World {
         at: &At<'_>,
         element: &'static Builtin,
     ) -> Result<()> {
-        let Some(place) = window.locate(at, element.size, false)? else { return Ok(()) };
+        let place = self.locate("MPI_Compare_and_swap", window, at, element.size, false)?;
+        let Some(place) = place else { return Ok(()) };
         let mut both = OwnedBuf::new(2 * element.size as usize);
         let (first, second) = both.sink().split_at(element.size as usize);
         expected.pack(first);
@@ -298,7 +305,7 @@ impl World {
 
     /// Waits until everything of this age or older that was asked of these targets has been answered. Once the window is revoked,
     /// until its operations are done with their buffers.
-    fn until_quiet(&self, call: &'static str, window: &Arc<Window>, targets: &[usize], age: Age) {
+    fn until_quiet(&self, call: &'static str, window: &Window, targets: &[usize], age: Age) {
         let context = window.comm().context();
         let need = |target: &usize| (Some(window.peer(*target)), Part::ForOwner, *target as i32);
         let open = || targets.iter().filter(|target| !window.traffic().is_quiet(**target, age));

@@ -27,11 +27,12 @@ use crate::datatype::Segment;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::info::Info;
-use crate::method::Route;
+use crate::method::{Methods, Route};
 use crate::onesided::{RemoteKey, RemoteMemory};
 use crate::progress::Vci;
+use crate::pt2pt::Engine;
 use crate::win::{
-    Attachments, Flavor, Heeded, Memory, Part, Parts, Targets, Window, alignment, control, noncontiguous,
+    Attachments, Flavor, Heeded, Memory, Part, Targets, Window, alignment, control, noncontiguous,
 };
 use crate::world::World;
 use crate::world::windows::lost_member;
@@ -80,8 +81,8 @@ impl Shared {
     }
 }
 
-/// What all members know of each other while the window is made. That and what they have told takes some 200 bytes for each
-/// member until then; of it the window keeps what accesses need, in [`Parts`].
+/// What members know of each other while the window is made, if they are few. That and what they have told takes some 200 bytes for
+/// each member until then; of it the window keeps what accesses need, in [`Parts`](crate::win::Parts).
 #[derive(Clone, Copy)]
 struct Member {
     size: u64,
@@ -103,6 +104,116 @@ impl Member {
     }
 }
 
+/// The members of a window that is being made.
+enum Members {
+    /// What each has told all others.
+    All(Vec<Member>),
+    /// There are many, and each knows what it has itself.
+    Many(Own),
+}
+
+/// Memory of this member.
+#[derive(Clone, Copy)]
+struct Own {
+    size: u64,
+    unit: u64,
+}
+
+impl Members {
+    /// All of them, if they are known and can map memory with each other.
+    fn on_one_node(&self) -> Option<&[Member]> {
+        match self {
+            Self::All(all) => all.iter().all(|member| member.maps_with(&all[0])).then_some(all),
+            Self::Many(_) => None,
+        }
+    }
+
+    /// What this member has.
+    fn own(&self, comm: &Comm) -> Own {
+        match self {
+            Self::All(all) => {
+                let Member { size, unit, .. } = all[comm.rank() as usize];
+                Own { size, unit }
+            }
+            Self::Many(own) => *own,
+        }
+    }
+}
+
+/// What a member shows of memory that it has exposed.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    size: u64,
+    unit: u64,
+    key: RemoteKey,
+    /// Where peers on its node, and those elsewhere, find it without the member's help: kind, address and key.
+    found: [[u64; 3]; 2],
+}
+
+impl Shown {
+    /// Numbers of which it consists.
+    const NUMBERS: usize = 9;
+    /// Its length as peers read it.
+    pub(super) const BYTES: usize = 8 * Self::NUMBERS;
+
+    pub(super) fn numbers(&self) -> [u64; Self::NUMBERS] {
+        let [[a, b, c], [d, e, f]] = self.found;
+        [self.size, self.unit, u64::from_le_bytes(self.key.to_bytes()), a, b, c, d, e, f]
+    }
+
+    fn of_numbers([size, unit, key, a, b, c, d, e, f]: [u64; Self::NUMBERS]) -> Self {
+        Self { size, unit, key: RemoteKey::from_bytes(key.to_le_bytes()), found: [[a, b, c], [d, e, f]] }
+    }
+
+    /// As a peer has read it.
+    pub(super) fn of(bytes: &OwnedBuf) -> Self {
+        let bytes = bytes.source().to_vec();
+        let number = |at: usize| bytes.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok());
+        Self::of_numbers(std::array::from_fn(|at| u64::from_le_bytes(number(at).unwrap_or_default())))
+    }
+
+    /// What members on other nodes need to know.
+    pub(super) fn elsewhere(&self) -> [u64; 6] {
+        let [size, unit, key, _, _, _, found @ ..] = self.numbers();
+        let [kind, address, of] = found;
+        [size, unit, key, kind, address, of]
+    }
+
+    /// The own memory. Where the network changes elements, it does so for this member, too.
+    pub(super) fn own(&self, flavor: Flavor, changes: u64, base: UserBuf) -> Part {
+        let memory = if changes == 0 { None } else { self.memory(Route::Fabric) };
+        let base = (flavor != Flavor::Dynamic).then_some(base);
+        Part { key: self.key, memory, size: self.size, unit: self.unit, base }
+    }
+
+    /// Where this way finds it.
+    pub(super) fn memory(&self, route: Route) -> Option<RemoteMemory> {
+        let [kind, address, key] = match route {
+            // What leads to a process of another job is not settled before they talk.
+            Route::Loopback | Route::Near(_) | Route::Tcp => return None,
+            Route::Shm(_) => self.found[0],
+            _ => self.found[1],
+        };
+        RemoteMemory::of_numbers((u32::try_from(kind).ok()?, address, key))
+    }
+
+    /// The memory of a peer that shows this, mapped here if that can be.
+    pub(super) fn reached(
+        &self,
+        engine: &Engine,
+        methods: &mut Methods,
+        peer: Option<Peer>,
+    ) -> (Part, Option<Mapped>) {
+        let peer = peer.unwrap_or(Peer(u32::MAX));
+        let memory = self.memory(methods.route(peer));
+        let mapped = memory.filter(|_| engine.config.map_windows);
+        let mapped = mapped.and_then(|memory| methods.map(peer, memory, self.size));
+        let base = mapped.as_ref().map(|(mapped, at)| UserBuf::mapped(mapped, *at));
+        let part = Part { key: self.key, memory, size: self.size, unit: self.unit, base };
+        (part, mapped.map(|(mapped, _)| mapped))
+    }
+}
+
 impl World {
     /// `MPI_Win_create`: a window of memory of the program, in one piece.
     ///
@@ -113,13 +224,15 @@ impl World {
             let (base, size) = memory.contiguous_rest().unwrap_or((UserBuf::none(), 0));
             let shared = self.shared_with_members(comm, memory);
             let maps = self.maps_windows() && (size == 0 || comm.size() == 1 || shared.is_some());
-            let members = self.members(Flavor::Create, comm, new, size, maps && !memory.is_on_device())?;
-            let one_node = members.iter().all(|member| member.maps_with(&members[0]));
-            if one_node && let Some(window) = self.map_created(new, comm, (&members, base), shared)? {
+            let maps = maps && !memory.is_on_device();
+            let members = self.members((Flavor::Create, comm), new, size, maps)?;
+            if let Some(all) = members.on_one_node()
+                && let Some(window) = self.map_created(new, comm, (all, base), shared)?
+            {
                 return Ok(window);
             }
             let key = self.vci_of(comm).engine.with_onesided(|onesided, _| onesided.expose(memory));
-            self.exposed(Flavor::Create, comm, new, (&members, base), Memory::Program, key)
+            self.exposed((Flavor::Create, comm), new, (members, base), Memory::Program, key)
         })
     }
 
@@ -130,11 +243,15 @@ impl World {
     pub fn create_dynamic_window(&self, new: &NewWindow<'_>) -> Result<Arc<Window>> {
         self.made_by_all(Flavor::Dynamic, new, |comm| {
             let copies = self.vci_of(comm).engine.config.window_transport;
-            let members = self.members(Flavor::Dynamic, comm, new, 0, copies)?;
-            let memory = self.attachments(comm, &members)?.map_or(Memory::Program, Memory::Attached);
+            let members = self.members((Flavor::Dynamic, comm), new, 0, copies)?;
+            let attachments = match &members {
+                Members::All(all) => self.attachments(comm, all)?,
+                Members::Many(_) => None,
+            };
+            let memory = attachments.map_or(Memory::Program, Memory::Attached);
             let key = self.vci_of(comm).engine.with_onesided(|onesided, _| onesided.expose_attached());
             let window =
-                self.exposed(Flavor::Dynamic, comm, new, (&members, UserBuf::none()), memory, Ok(key))?;
+                self.exposed((Flavor::Dynamic, comm), new, (members, UserBuf::none()), memory, Ok(key))?;
             window.attachments().into_iter().for_each(Attachments::known_to_all);
             Ok(window)
         })
@@ -147,9 +264,10 @@ impl World {
     /// As [`World::create_window`]; `MPI_ERR_RMA_SHARED` when not all members can share memory.
     pub fn allocate_window(&self, new: &NewWindow<'_>, size: u64, flavor: Flavor) -> Result<Arc<Window>> {
         self.made_by_all(flavor, new, |comm| {
-            let members = self.members(flavor, comm, new, size, self.maps_windows())?;
-            let one_node = members.iter().all(|member| member.maps_with(&members[0]));
-            if one_node && let Some(window) = self.map_window(new, flavor, comm, &members)? {
+            let members = self.members((flavor, comm), new, size, self.maps_windows())?;
+            if let Some(all) = members.on_one_node()
+                && let Some(window) = self.map_window(new, flavor, comm, all)?
+            {
                 return Ok(window);
             }
             if flavor == Flavor::Shared {
@@ -167,14 +285,8 @@ impl World {
                 Ok(block) => block,
                 // The others hear of it where they are told the key.
                 Err(why) => {
-                    return self.exposed(
-                        flavor,
-                        comm,
-                        new,
-                        (&members, UserBuf::none()),
-                        Memory::Program,
-                        Err(why),
-                    );
+                    let nowhere = (members, UserBuf::none());
+                    return self.exposed((flavor, comm), new, nowhere, Memory::Program, Err(why));
                 }
             };
             let base = UserBuf::block(&block);
@@ -182,7 +294,7 @@ impl World {
             let base = base.offset(pad as isize);
             let memory = Segment::contiguous(base, size);
             let key = self.vci_of(comm).engine.with_onesided(|onesided, _| onesided.expose(&memory));
-            self.exposed(flavor, comm, new, (&members, base), Memory::Block(Some(block).into()), key)
+            self.exposed((flavor, comm), new, (members, base), Memory::Block(Some(block).into()), key)
         })
     }
 
@@ -209,7 +321,7 @@ impl World {
                 // Memory of the program, too, may still be written to by a member that has heard of the loss later.
                 heap.retire(window.memory().0);
             }
-            self.forget(window.comm(), window.own().key);
+            self.forget_window(window);
             self.common.mappings.remove(window);
             window.let_go();
         }
@@ -264,7 +376,7 @@ impl World {
         let agreed = self.at_all(flavor, new.comm, made);
         self.leave_if_revoked(Some(comm.clone()), &agreed);
         if let (Some(window), Err(why)) = (window, &agreed) {
-            self.forget(&comm, window.own().key);
+            self.forget_window(&window);
             self.common.mappings.remove(&window);
             if why.class() == ErrorClass::Revoked {
                 // Others may have it until they hear that it is revoked: its memory stays.
@@ -315,12 +427,14 @@ impl World {
 
     fn members(
         &self,
-        flavor: Flavor,
-        comm: &Comm,
+        (flavor, comm): (Flavor, &Comm),
         new: &NewWindow<'_>,
         size: u64,
         maps: bool,
-    ) -> Result<Vec<Member>> {
+    ) -> Result<Members> {
+        if self.asks(flavor, comm) {
+            return Ok(Members::Many(Own { size, unit: new.unit }));
+        }
         let (job, node, apart) = (self.job().0, self.node().into(), noncontiguous(new.info));
         let local = self.common.local_rank as u64;
         let own = [size, new.unit, job, node, local, maps.into(), apart.into()];
@@ -335,7 +449,7 @@ impl World {
             maps: maps != 0 && local < self.common.node.ranks() as u64,
             apart: apart != 0,
         };
-        Ok(told.into_iter().map(member).collect())
+        Ok(Members::All(told.into_iter().map(member).collect()))
     }
 
     /// Memory that all members map; `None`: it cannot be had.
@@ -359,7 +473,7 @@ impl World {
         };
         mapped.close();
         let bases = starts.into_iter().map(|start| Some(UserBuf::mapped(&mapped, start)));
-        let parts = Parts::of(members.len(), members.iter().zip(bases).map(mapped_part));
+        let parts = members.iter().zip(bases).map(mapped_part).collect();
         let memory = (Memory::Mapped(mapped, heeded(comm, members)), Vec::new());
         let window = Arc::new(Window::new(comm.clone(), flavor, parts, memory, (new.info, apart)));
         self.common.mappings.add(&window);
@@ -412,7 +526,7 @@ impl World {
         drop(vci);
         let Some((words, bases)) = self.if_all_have(FLAVOR, comm, words.zip(bases))? else { return Ok(None) };
         words.close();
-        let parts = Parts::of(members.len(), members.iter().zip(bases).map(mapped_part));
+        let parts = members.iter().zip(bases).map(mapped_part).collect();
         let memory = (Memory::Mapped(words, heeded(comm, members)), near);
         Ok(Some(Arc::new(Window::new(comm.clone(), FLAVOR, parts, memory, (new.info, false)))))
     }
@@ -463,15 +577,26 @@ impl World {
     /// A window of memory that each member has exposed, or has failed to.
     fn exposed(
         &self,
-        flavor: Flavor,
-        comm: &Arc<Comm>,
+        (flavor, comm): (Flavor, &Arc<Comm>),
         new: &NewWindow<'_>,
-        (members, base): (&[Member], UserBuf),
+        (members, base): (Members, UserBuf),
         memory: Memory,
         key: Result<RemoteKey>,
     ) -> Result<Arc<Window>> {
         let exposed = key.as_ref().ok().copied();
-        let window = self.known_to_all(flavor, comm, new, (members, base), memory, key);
+        // Others need this process for atomic operations, for locks, and for what no method does by itself.
+        let attended = if comm.size() > 1 { self.attend_windows() } else { Ok(()) };
+        let Own { size, unit } = members.own(comm);
+        let own = attended.and(key).map(|key| {
+            let found = self.found_at(comm, flavor, key);
+            let is_shown = found[1].is_some() || size == 0;
+            let changes = if is_shown { self.changes_by_network(comm, flavor) } else { 0 };
+            (Shown { size, unit, key, found: found.map(|memory| memory.map_or([0; 3], numbers)) }, changes)
+        });
+        let window = match &members {
+            Members::All(_) => self.known_to_all((flavor, comm), new, base, memory, own),
+            Members::Many(_) => self.shown_by_all((flavor, comm), new, base, memory, own),
+        };
         if let Some(own) = exposed.filter(|_| window.is_err()) {
             self.forget(comm, own);
         }
@@ -480,50 +605,37 @@ impl World {
 
     fn known_to_all(
         &self,
-        flavor: Flavor,
-        comm: &Arc<Comm>,
+        (flavor, comm): (Flavor, &Arc<Comm>),
         new: &NewWindow<'_>,
-        (members, base): (&[Member], UserBuf),
+        base: UserBuf,
         memory: Memory,
-        key: Result<RemoteKey>,
+        own: Result<(Shown, u64)>,
     ) -> Result<Arc<Window>> {
-        // Others need this process for atomic operations, for locks, and for what no method does by itself.
-        let attended = if comm.size() > 1 { self.attend_windows() } else { Ok(()) };
-        let key = attended.and(key);
-        let told = key.as_ref().map_or([0; 2], |key| [1, u64::from_le_bytes(key.to_bytes())]);
-        let found = key.as_ref().map_or([None; 2], |key| self.found_at(comm, flavor, *key));
-        let [near, far] = found.map(|memory| memory.map_or((0, 0, 0), RemoteMemory::numbers));
-        let is_shown = found[1].is_some() || members[comm.rank() as usize].size == 0;
-        let changes = if is_shown { self.changes_by_network(comm, flavor) } else { 0 };
-        let told = [told[0], told[1], near.0.into(), near.1, near.2, far.0.into(), far.1, far.2, changes];
+        let told = own.as_ref().map_or([0; 11], |(shown, changes)| {
+            let [size, unit, key, a, b, c, d, e, f] = shown.numbers();
+            [1, *changes, size, unit, key, a, b, c, d, e, f]
+        });
         let told = self.share_numbers(flavor, comm, told)?;
-        key?;
+        let (own, _) = own?;
         if let Some(rank) = told.iter().position(|[exposed, ..]| *exposed == 0) {
             let text = format!("rank {rank} has failed to make its part of the window");
             return Err(Error::other(ErrorClass::Other, text));
         }
-        let changes = told.iter().fold(u64::MAX, |all, [.., changes]| all & changes);
+        let changes = told.iter().fold(u64::MAX, |all, [_, changes, ..]| all & changes);
         let me = comm.rank() as usize;
         let mut near = Vec::new();
         let mut vci = self.vci_of(comm);
         let Vci { engine, methods, .. } = &mut *vci;
-        let parts = members.iter().zip(&told).enumerate().map(|(rank, (member, told))| {
-            let [_, key, found @ .., _] = told;
-            let peer = comm.group().peer(rank as u32).unwrap_or(Peer(u32::MAX));
-            // The network changes elements here for this member, too.
-            let route = if rank == me && changes != 0 { Route::Fabric } else { methods.route(peer) };
-            let memory = memory_of(route, found);
-            let mapped = memory.filter(|_| engine.config.map_windows && rank != me);
-            let mapped = mapped.and_then(|memory| methods.map(peer, memory, member.size));
-            let mut base = (rank == me && flavor != Flavor::Dynamic).then_some(base);
-            if let Some((mapped, at)) = mapped {
-                base = Some(UserBuf::mapped(&mapped, at));
-                near.push(mapped);
+        let part = |(rank, [_, _, shown @ ..]): (usize, &[u64; 11])| {
+            if rank == me {
+                return own.own(flavor, changes, base);
             }
-            let key = RemoteKey::from_bytes(key.to_le_bytes());
-            Part { key, memory, size: member.size, unit: member.unit, base }
-        });
-        let parts = Parts::of(members.len(), parts);
+            let peer = comm.group().peer(rank as u32);
+            let (part, mapped) = Shown::of_numbers(*shown).reached(engine, methods, peer);
+            near.extend(mapped);
+            part
+        };
+        let parts = told.iter().enumerate().map(part).collect();
         drop(vci);
         let hints = (new.info, flavor == Flavor::Allocate);
         let window = Window::new(comm.clone(), flavor, parts, (memory, near), hints);
@@ -560,6 +672,14 @@ impl World {
                 peers.into_iter().find_map(|peer| onesided.memory_for(methods, key, peer))
             })
         })
+    }
+
+    /// Peers may access the memory of this member no more.
+    fn forget_window(&self, window: &Window) {
+        self.forget(window.comm(), window.own().key);
+        if let Some(name) = window.parts().name() {
+            self.forget(window.comm(), RemoteKey::named(name));
+        }
     }
 
     /// Peers may access the memory no more.
@@ -604,15 +724,9 @@ impl World {
 /// The beginning of what a member has told: a block that has not come is of zeros.
 const TOLD: u64 = 1;
 
-/// Where a member's memory is found by this way, of what it has told: two times kind, address, key.
-fn memory_of(route: Route, [near @ .., kind, address, key]: &[u64; 6]) -> Option<RemoteMemory> {
-    let [kind, address, key] = match route {
-        // What leads to a process of another job is not settled before they talk.
-        Route::Loopback | Route::Near(_) | Route::Tcp => return None,
-        Route::Shm(_) => *near,
-        _ => [*kind, *address, *key],
-    };
-    RemoteMemory::of_numbers((u32::try_from(kind).ok()?, address, key))
+fn numbers(memory: RemoteMemory) -> [u64; 3] {
+    let (kind, address, key) = memory.numbers();
+    [kind.into(), address, key]
 }
 
 /// The memory of a member where all have mapped that of all.

@@ -141,6 +141,7 @@ impl World {
             }
             return Ok(());
         }
+        self.ask(call, window, targets)?;
         let mut asked = Vec::new();
         let mut outcome = Ok(());
         {

@@ -239,7 +239,9 @@ impl<T: Equivalence> Members<'_, T> {
     /// # Errors
     /// `MPI_ERR_RANK`.
     pub fn len(&self, rank: i32) -> Result<usize> {
-        Ok(count::<T>(self.window.parts()[self.window.target(rank)?].size))
+        let target = self.window.target(rank)?;
+        self.world.ask("Members::len", &self.window, &[target])?;
+        Ok(count::<T>(self.window.part(target)?.size))
     }
 
     /// As [`World::lock`], accesses, and [`World::unlock`].
@@ -551,9 +553,9 @@ impl<'scope, 'env, T: Equivalence> Epoch<'scope, 'env, T> {
     /// `MPI_ERR_RANK`, `MPI_ERR_RMA_SYNC`; elements that are not aligned.
     pub fn cells(&self, rank: i32) -> Result<Option<Cells<'scope, T>>> {
         let at = self.at(Spot { rank, disp: 0 }, 0)?;
-        let window = &self.members.window;
-        window.locate(&at, 0, false)?;
-        let part = &window.parts()[window.target(rank)?];
+        let Members { world, window, .. } = self.members;
+        world.locate("Epoch::cells", window, &at, 0, false)?;
+        let part = window.part(window.target(rank)?)?;
         let Some(base) = part.base else { return Ok(None) };
         Cells::new(base, count::<T>(part.size)).map(Some).ok_or_else(|| not_aligned::<T>(rank))
     }

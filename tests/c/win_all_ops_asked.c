@@ -1,0 +1,5 @@
+// ranks: 2
+// timeout: 120
+// env: POSTHASTE_WINDOW_TABLE=1
+/* The same where members do not know each other's memory from the beginning. */
+#include "win_all_ops.c"

@@ -1,0 +1,4 @@
+// ranks: 2 3
+// env: POSTHASTE_WINDOW_TABLE=1
+/* The same where members do not know each other's memory from the beginning. */
+#include "win_dynamic_many.c"
