@@ -267,7 +267,7 @@ const PROGRAMS: [Program; 17] = [
             // operands lie elsewhere than results.
             at_most("PMPI_Barrier", 1, 940),
             at_most("PMPI_Allreduce", 1, 1305),
-            at_most("PMPI_Alltoall", 1, 1300),
+            at_most("PMPI_Alltoall", 1, 1310),
             at_most("PMPI_Allgather", 1, 1300),
             at_most("arrived_recv", 1, 530),
             at_most("arrived_wait", 1, 1060),

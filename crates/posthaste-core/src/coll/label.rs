@@ -231,11 +231,18 @@ impl Label {
         let Self { number, function, root, way, again } = self;
         let detail = match way {
             Some(way) => function.roots() * way + root,
-            None => function.roots() * function.ways() + root % function.roots_given_up(again),
+            None => self.given_up(),
         };
         let first = if again { AGAIN + FIRSTS_AGAIN[function as usize] } else { FIRSTS[function as usize] };
         let code = first + detail;
         (number << CODE_BITS | code) as i32
+    }
+
+    /// The place, among the codes of its function, of who has given up.
+    #[cold]
+    const fn given_up(self) -> u32 {
+        let Self { function, root, again, .. } = self;
+        function.roots() * function.ways() + root % function.roots_given_up(again)
     }
 
     /// The same tag with another number.

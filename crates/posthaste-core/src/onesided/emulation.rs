@@ -431,6 +431,10 @@ impl OneSided {
     #[inline(never)]
     pub fn arrived(&mut self, from: Peer, packet: Packet<'_>, counts: &mut Counts) {
         match packet {
+            // What is shown under a name is only read.
+            Packet::Put(access, _) | Packet::Atomic(access, ..) if access.key.is_named() => {
+                self.refuse(from, Refused { access, why: Refusal::NotExposed, len: 0, size: 0 });
+            }
             Packet::Put(access, data) if access.scattered.is_none() => {
                 match self.exposed.range(&access, data.len() as u64) {
                     Ok(memory) => memory.copy_in(0, data),

@@ -131,9 +131,10 @@ impl OneSided {
         }
     }
 
-    /// Lets peers that know the name read these bytes, until [`OneSided::forget`] of the key. Not if the name is taken.
-    pub fn name(&mut self, key: RemoteKey, bytes: &[u8]) -> bool {
-        self.exposed.name(key, bytes)
+    /// Lets peers that know a name read these bytes, and lock this memory, until [`OneSided::forget`] of the name. Not if the name is
+    /// taken.
+    pub fn name(&mut self, name: RemoteKey, of: RemoteKey, bytes: &[u8]) -> bool {
+        self.exposed.name(name, of, bytes)
     }
 
     /// Where reads and writes of this peer find such memory without our help, if the way to the peer has a one-sided

@@ -21,8 +21,15 @@ use crate::wire::{Access, Atomically, Refusal, Refused, RemoteKey, Scattered};
 pub struct Exposed {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// What peers know by name, and only read.
-    named: BTreeMap<RemoteKey, OwnedBuf>,
+    /// What peers know by name.
+    named: BTreeMap<RemoteKey, Notice>,
+}
+
+/// Bytes that peers only read, and memory whose lock they take by this name.
+#[derive(Debug)]
+struct Notice {
+    shown: OwnedBuf,
+    of: RemoteKey,
 }
 
 #[derive(Debug)]
@@ -46,19 +53,22 @@ impl Exposed {
         RemoteKey { slot: self.slots.len() as u32 - 1, generation: 1 }
     }
 
-    /// Under a name; not if that is taken.
-    pub(super) fn name(&mut self, key: RemoteKey, bytes: &[u8]) -> bool {
-        let is_new = key.is_named() && !self.named.contains_key(&key);
+    /// Gives memory a name, under which bytes are shown; not if that is taken.
+    pub(super) fn name(&mut self, name: RemoteKey, of: RemoteKey, bytes: &[u8]) -> bool {
+        let is_new = name.is_named() && !self.named.contains_key(&name);
         if is_new {
-            let mut memory = OwnedBuf::new(bytes.len());
-            memory.sink().copy_from(bytes);
-            self.named.insert(key, memory);
+            let mut shown = OwnedBuf::new(bytes.len());
+            shown.sink().copy_from(bytes);
+            self.named.insert(name, Notice { shown, of });
         }
         is_new
     }
 
     pub(super) fn remove(&mut self, key: RemoteKey) {
-        self.named.remove(&key);
+        if key.is_named() {
+            self.named.remove(&key);
+            return;
+        }
         let Some(slot) =
             self.slots.get_mut(key.slot as usize).filter(|slot| slot.generation == key.generation)
         else {
@@ -71,8 +81,9 @@ impl Exposed {
         }
     }
 
-    /// What stands under a key.
+    /// What stands under a key, or has this name.
     pub(super) fn slot(&mut self, key: RemoteKey) -> Option<&mut Slot> {
+        let key = if key.is_named() { self.named.get(&key)?.of } else { key };
         let slot = self.slots.get_mut(key.slot as usize)?;
         (slot.generation == key.generation && slot.memory.is_some()).then_some(slot)
     }
@@ -89,8 +100,9 @@ impl Exposed {
 
     /// The memory of a key.
     pub(super) fn memory(&self, key: RemoteKey) -> Option<(UserBuf, u64)> {
-        if let Some(named) = self.named.get(&key) {
-            return Some((named.user_buf(), named.len() as u64));
+        if key.is_named() {
+            let shown = &self.named.get(&key)?.shown;
+            return Some((shown.user_buf(), shown.len() as u64));
         }
         self.slots.get(key.slot as usize).filter(|slot| slot.generation == key.generation)?.memory
     }

@@ -60,7 +60,7 @@ pub(crate) use hints::{Facts, alignment, noncontiguous};
 pub use hints::{Hints, wanted_alignment};
 pub use packets::{Age, Operations, Origin, Targets, Traffic};
 pub(crate) use packets::{FEW, is_short};
-pub(crate) use parts::{Alike, Asked, Parts};
+pub(crate) use parts::{Alike, Many, Parts};
 pub use place::{At, Place};
 pub use short::Spot;
 pub use words::{EpochWords, Heeded, Word, Words, control};
@@ -70,7 +70,8 @@ pub type Handler = Arc<dyn Any + Send + Sync>;
 
 #[cold]
 fn unknown(rank: usize) -> Error {
-    Error::other(ErrorClass::Intern, format!("rank {rank} has not been asked for its memory of the window"))
+    let text = format!("nothing is known of the memory of rank {rank} in the window");
+    Error::other(ErrorClass::Intern, text)
 }
 
 /// How a window was made (MPI-5.0 §12.2).
@@ -212,7 +213,7 @@ impl Window {
         };
         let own = Part { base: Some(UserBuf::none()), ..part(same.unwrap_or(me as u64)) };
         let alike = Alike { size: same.is_some(), unit: true, all: same.map(part) };
-        let parts = Parts::Asked(Box::new(Asked::new(members, (me, own), 1, alike, [])));
+        let parts = Parts::Many(Box::new(Many::new(members, (me, own), 1, alike, [])));
         Self::new(comm, Flavor::Create, parts, (Memory::Program, Vec::new()), (&Info::new(), false))
     }
 
@@ -260,7 +261,7 @@ impl Window {
     /// The memory of a member.
     ///
     /// # Errors
-    /// It has not been asked.
+    /// It has not been asked, or there is no such member.
     #[inline]
     pub(crate) fn part(&self, rank: usize) -> Result<Part> {
         self.parts.get(rank).ok_or_else(|| unknown(rank))
@@ -270,6 +271,17 @@ impl Window {
     #[inline]
     pub(crate) fn parts(&self) -> &Parts {
         &self.parts
+    }
+
+    /// By which the lock of a member's memory is known: where members have to be asked for their memory, by the name under which all
+    /// show it.
+    ///
+    /// # Errors
+    /// As [`Window::part`].
+    pub(crate) fn key_of_lock(&self, rank: usize) -> Result<RemoteKey> {
+        self.parts
+            .name()
+            .map_or_else(|| self.part(rank).map(|part| part.key), |name| Ok(RemoteKey::named(name)))
     }
 
     /// The process with a rank.

@@ -362,17 +362,21 @@ impl Operations {
     /// The peer is lost.
     pub fn read_named(
         &mut self,
-        Origin { engine, methods, .. }: &mut Origin<'_>,
+        Origin { engine, methods, request }: &mut Origin<'_>,
         window: &Window,
         member: usize,
         key: RemoteKey,
         into: Segment,
     ) -> Result<()> {
         let from = Target { peer: window.peer(member), key, memory: None, offset: 0, scattered: None };
-        // Until it is over the memory that it goes into stays.
-        self.begin_one(engine, window, member, Ends::Operation, |onesided, token| {
+        let ends = request.map_or(Ends::Operation, Ends::Part);
+        self.begin_one(engine, window, member, ends, |onesided, token| {
             onesided.get(methods, from, into, token)
-        })
+        })?;
+        if let Some(request) = request {
+            composite::expect(&mut engine.requests, *request, 1);
+        }
+        Ok(())
     }
 
     /// Asks a target whether it has done everything that was started before.
@@ -404,7 +408,7 @@ impl Operations {
         window: &Window,
         (target, kind): (usize, LockKind),
     ) -> Result<()> {
-        let of = (window.peer(target), window.part(target)?.key);
+        let of = (window.peer(target), window.key_of_lock(target)?);
         self.ask(engine, window, target, |onesided, token| {
             onesided.lock(methods, of, kind == LockKind::Exclusive, token)
         })
@@ -415,7 +419,7 @@ impl Operations {
     /// # Errors
     /// The peer is lost.
     pub fn unlock(engine: &mut Engine, methods: &mut Methods, window: &Window, target: usize) -> Result<()> {
-        let of = (window.peer(target), window.part(target)?.key);
+        let of = (window.peer(target), window.key_of_lock(target)?);
         engine.with_onesided(|onesided, _| onesided.unlock(methods, of))
     }
 

@@ -1,7 +1,7 @@
 //! The memory of the members of a window, as far as this one knows it.
 //!
 //! What must stay true: few members know the memory of all from the beginning, so that an access finds it at once; of many, a
-//! member knows what is the same of all, and of each other that it has accessed what that one has told when it was asked. So a window
+//! member knows what is the same of all, and of each other that it has accessed what that one has told when it was many. So a window
 //! over any number of members takes no more room than those that are used (MPI-5.0 §12.2).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,8 +16,8 @@ use super::Part;
 pub(crate) enum Parts {
     /// Of each, in the order of their ranks.
     Each(Box<[Part]>),
-    /// Of those that have been asked.
-    Asked(Box<Asked>),
+    /// Of those that have been many.
+    Many(Box<Many>),
 }
 
 /// In what the memory of all members is alike.
@@ -33,14 +33,14 @@ pub(crate) struct Alike {
 
 /// What a member knows of many others.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Many {
     members: usize,
     own: (usize, Part),
     /// Under which each member shows what it has.
     name: u64,
     alike: Alike,
     /// Those who are asked even if all is alike: they share memory with this node, or are reached in another way than most.
-    near: BTreeSet<usize>,
+    exceptions: BTreeSet<usize>,
     told: RwLock<BTreeMap<usize, Told>>,
 }
 
@@ -52,16 +52,23 @@ struct Told {
     mapped: Option<Mapped>,
 }
 
-impl Asked {
+impl Many {
     /// So many members, of whom this one is one; who has to be asked even if all is alike.
     pub(crate) fn new(
         members: usize,
         own: (usize, Part),
         name: u64,
         alike: Alike,
-        near: impl IntoIterator<Item = usize>,
+        exceptions: impl IntoIterator<Item = usize>,
     ) -> Self {
-        Self { members, own, name, alike, near: near.into_iter().collect(), told: RwLock::default() }
+        Self {
+            members,
+            own,
+            name,
+            alike,
+            exceptions: exceptions.into_iter().collect(),
+            told: RwLock::default(),
+        }
     }
 
     fn get(&self, rank: usize) -> Option<Part> {
@@ -69,7 +76,7 @@ impl Asked {
             return Some(self.own.1);
         }
         let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
-        let common = self.alike.all.filter(|_| rank < self.members && !self.near.contains(&rank));
+        let common = self.alike.all.filter(|_| rank < self.members && !self.exceptions.contains(&rank));
         told.get(&rank).map(|told| told.part).or(common)
     }
 }
@@ -80,7 +87,7 @@ impl Parts {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Each(all) => all.len(),
-            Self::Asked(asked) => asked.members,
+            Self::Many(many) => many.members,
         }
     }
 
@@ -89,7 +96,7 @@ impl Parts {
     pub(crate) fn each(&self, rank: usize) -> Option<&Part> {
         match self {
             Self::Each(all) => all.get(rank),
-            Self::Asked(_) => None,
+            Self::Many(_) => None,
         }
     }
 
@@ -98,15 +105,15 @@ impl Parts {
     pub(crate) fn get(&self, rank: usize) -> Option<Part> {
         match self {
             Self::Each(all) => all.get(rank).copied(),
-            Self::Asked(asked) => asked.get(rank),
+            Self::Many(many) => many.get(rank),
         }
     }
 
-    /// The name under which members show what they have, if they have to be asked.
+    /// The name under which members show what they have, if they have to be many.
     pub(crate) fn name(&self) -> Option<u64> {
         match self {
             Self::Each(_) => None,
-            Self::Asked(asked) => Some(asked.name),
+            Self::Many(many) => Some(many.name),
         }
     }
 
@@ -115,7 +122,7 @@ impl Parts {
     pub(crate) fn must_ask(&self, rank: usize) -> bool {
         match self {
             Self::Each(_) => false,
-            Self::Asked(asked) => rank < asked.members && asked.get(rank).is_none(),
+            Self::Many(many) => rank < many.members && many.get(rank).is_none(),
         }
     }
 
@@ -127,38 +134,28 @@ impl Parts {
                 unit: all.iter().all(|part| part.unit == all[0].unit),
                 all: None,
             },
-            Self::Asked(asked) => asked.alike,
+            Self::Many(many) => many.alike,
         }
     }
 
     /// A member has told what it has, and that may have been mapped here.
     pub(crate) fn learn(&self, rank: usize, part: Part, mapped: Option<Mapped>) {
-        if let Self::Asked(asked) = self {
+        if let Self::Many(many) = self {
             // Two threads may have asked: what accesses have seen stays.
-            let mut told = asked.told.write().unwrap_or_else(PoisonError::into_inner);
+            let mut told = many.told.write().unwrap_or_else(PoisonError::into_inner);
             told.entry(rank).or_insert(Told { part, mapped });
         }
     }
 
     /// The first member that is known to have memory.
     pub(crate) fn first_with_memory(&self) -> Option<Part> {
-        let has_some = |part: &Part| part.size > 0;
-        match self {
-            Self::Each(all) => all.iter().copied().find(has_some),
-            Self::Asked(asked) => {
-                let told = asked.told.read().unwrap_or_else(PoisonError::into_inner);
-                let own = (asked.own.0, asked.own.1);
-                let known = told.iter().map(|(rank, told)| (*rank, told.part)).chain([own]);
-                let known = known.chain(asked.get(0).map(|part| (0, part)));
-                known.filter(|(_, part)| has_some(part)).min_by_key(|(rank, _)| *rank).map(|(_, part)| part)
-            }
-        }
+        (0..self.len()).find_map(|rank| self.get(rank).filter(|part| part.size > 0))
     }
 
     /// What other members have told is mapped here no more.
     pub(crate) fn let_go(&self) {
-        if let Self::Asked(asked) = self {
-            let told = asked.told.read().unwrap_or_else(PoisonError::into_inner);
+        if let Self::Many(many) = self {
+            let told = many.told.read().unwrap_or_else(PoisonError::into_inner);
             told.values().filter_map(|told| told.mapped.as_ref()).for_each(Mapped::let_go);
         }
     }
@@ -195,7 +192,7 @@ mod tests {
 
     #[test]
     fn of_many_those_are_known_that_have_been_asked() {
-        let parts = Parts::Asked(Box::new(Asked::new(1000, (7, part(70)), 1, Alike::default(), [])));
+        let parts = Parts::Many(Box::new(Many::new(1000, (7, part(70)), 1, Alike::default(), [])));
         assert_eq!(parts.len(), 1000);
         assert_eq!(sizes(&parts, [0, 7, 8, 999, 1000]), [None, Some(70), None, None, None]);
         let asks = |ranks: [usize; 5]| ranks.map(|rank| parts.must_ask(rank));
@@ -211,7 +208,7 @@ mod tests {
     #[test]
     fn what_is_the_same_of_all_is_known_but_of_those_on_this_node() {
         let alike = Alike { all: Some(part(71)), ..Alike::default() };
-        let parts = Parts::Asked(Box::new(Asked::new(1000, (7, part(70)), 1, alike, [6, 8])));
+        let parts = Parts::Many(Box::new(Many::new(1000, (7, part(70)), 1, alike, [6, 8])));
         assert_eq!(sizes(&parts, [0, 6, 7, 999, 1000]), [Some(71), None, Some(70), Some(71), None]);
         parts.learn(6, part(72), None);
         assert_eq!(sizes(&parts, [0, 6, 7, 8, 1000]), [Some(71), Some(72), Some(70), None, None]);

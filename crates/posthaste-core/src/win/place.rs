@@ -42,6 +42,16 @@ impl Window {
     /// `MPI_ERR_RMA_RANGE`; `MPIX_ERR_REVOKED`.
     #[inline]
     pub fn locate(&self, at: &At<'_>, bytes: u64, passive: bool) -> Result<Option<Place>> {
+        let Some(target) = self.target_of(at, bytes, passive)? else { return Ok(None) };
+        self.place(at, target).map(Some)
+    }
+
+    /// Whose memory an access is of: what [`Window::locate`] finds out without that memory.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub(crate) fn target_of(&self, at: &At<'_>, bytes: u64, passive: bool) -> Result<Option<usize>> {
         self.check_revoked()?;
         if at.rank == PROC_NULL {
             return Ok(None);
@@ -52,11 +62,17 @@ impl Window {
         if theirs != bytes {
             return Err(unlike(at, theirs, bytes));
         }
-        if bytes == 0 {
-            return Ok(None);
-        }
+        Ok(Some(target).filter(|_| bytes != 0))
+    }
+
+    /// Where in that memory it lies.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub(crate) fn place(&self, at: &At<'_>, target: usize) -> Result<Place> {
         if self.flavor() == Flavor::Dynamic {
-            return Ok(Some(Place { target, offset: at.disp }));
+            return Ok(Place { target, offset: at.disp });
         }
         let part = self.part(target)?;
         let (low, high) = reach(at);
@@ -64,7 +80,7 @@ impl Window {
         if at.disp < 0 || offset + low < 0 || offset + high > i128::from(part.size) {
             return Err(outside(at, &part, (offset + low, offset + high)));
         }
-        Ok(Some(Place { target, offset: offset as i64 }))
+        Ok(Place { target, offset: offset as i64 })
     }
 
     /// The predefined type of the elements of an accumulate operation, which both sides have: the datatypes of the origin, with the

@@ -1,5 +1,6 @@
-//! The calls on windows: accesses, and what completes them (MPI-5.0 §12.3, §12.5.4). Parts: `create`; `asked`, windows of many members; `attached`, memory of dynamic
-//! windows; `active` and `locks`, synchronisation; `owned`, windows of elements, for the typed API.
+//! The calls on windows: accesses, and what completes them (MPI-5.0 §12.3, §12.5.4). Parts: `create`; `asked`, windows of many
+//! members; `attached`, memory of dynamic windows; `active` and `locks`, synchronisation; `owned`, windows of elements, for the typed
+//! API.
 //!
 //! On memory that is mapped an access is over when its call returns, and its target takes no part. What must stay true: a
 //! synchronisation waits for what it completes and for nothing else, and ends with an error when a member that it needs is
@@ -63,7 +64,7 @@ impl World {
     /// What [`Window::locate`] says; a lost peer.
     #[inline]
     pub fn put(&self, window: &Window, data: Segment, at: &At<'_>, request: bool) -> Result<RequestId> {
-        let Some(place) = self.locate("MPI_Put", window, at, data.len(), request)? else {
+        let Some(place) = self.locate(window, at, data.len(), request)? else {
             return Ok(Table::DONE);
         };
         at.check_types(&data)?;
@@ -84,7 +85,7 @@ impl World {
     /// As [`World::put`].
     #[inline]
     pub fn get(&self, window: &Window, into: Segment, at: &At<'_>, request: bool) -> Result<RequestId> {
-        let Some(place) = self.locate("MPI_Get", window, at, into.len(), request)? else {
+        let Some(place) = self.locate(window, at, into.len(), request)? else {
             return Ok(Table::DONE);
         };
         at.check_types(&into)?;
@@ -114,7 +115,7 @@ impl World {
         request: bool,
     ) -> Result<RequestId> {
         let bytes = operands.as_ref().or(old.as_ref()).map_or(0, Segment::len);
-        let place = self.locate("MPI_Accumulate", window, at, bytes, request)?;
+        let place = self.locate(window, at, bytes, request)?;
         let Some(place) = place else { return Ok(Table::DONE) };
         self.update(window, (at, place), (element, Update::Combine(operation)), operands, old, request)
     }
@@ -131,7 +132,7 @@ impl World {
         at: &At<'_>,
         element: &'static Builtin,
     ) -> Result<()> {
-        let place = self.locate("MPI_Compare_and_swap", window, at, element.size, false)?;
+        let place = self.locate(window, at, element.size, false)?;
         let Some(place) = place else { return Ok(()) };
         let mut both = OwnedBuf::new(2 * element.size as usize);
         let (first, second) = both.sink().split_at(element.size as usize);

@@ -5,8 +5,9 @@
 //!   origin        -- reads that name --> target        before its first access; nothing where all have the same
 //! ```
 //!
-//! What must stay true: making such a window takes a member no more than a few words, however many there are, and the time of a
-//! reduction of a few words; what a member shows is there before any other one has the window.
+//! What must stay true: such a window takes a member a few words for itself, for each other one on its node and for each that it has
+//! accessed, however many there are, and to make it a reduction of a few words; what a member shows is there before any other one has
+//! the window. To lock a member it need not be asked: the name is enough.
 
 use std::sync::Arc;
 
@@ -23,12 +24,12 @@ use crate::ids::PROC_NULL;
 use crate::method::Route;
 use crate::onesided::RemoteKey;
 use crate::progress::Vci;
-use crate::win::{Alike, Asked, At, Flavor, Memory, Origin, Part, Parts, Place, Window};
+use crate::win::{Alike, At, Flavor, Many, Memory, Part, Parts, Place, Window};
 use crate::world::World;
 
 impl World {
     /// Whether so many members ask each other for what they have, instead of telling it all others.
-    pub(super) fn asks(&self, flavor: Flavor, comm: &Comm) -> bool {
+    pub(super) fn has_many(&self, flavor: Flavor, comm: &Comm) -> bool {
         flavor != Flavor::Shared && comm.size() as usize > self.vci_of(comm).engine.config.window_table
     }
 
@@ -44,17 +45,14 @@ impl World {
         let me = comm.rank() as usize;
         let name = if me == 0 { new_name() } else { Ok(0) };
         let own = own.and_then(|own| name.map(|name| (own, name)));
-        let [failed, lacks, name, same @ ..] = match &own {
+        let said = match &own {
             Ok(((shown, changes), name)) => {
-                let said = shown.elsewhere();
-                let not = said.map(|number| !number);
-                let [a, b, c, d, e, f] = said;
-                let [g, h, i, j, k, l] = not;
-                [0, !changes, *name, a, b, c, d, e, f, g, h, i, j, k, l]
+                let alike = shown.elsewhere();
+                [0, !changes, *name].into_iter().chain(alike).chain(alike.map(|number| !number)).collect()
             }
-            Err(_) => [1; 15],
+            Err(_) => vec![1; 3 + 2 * Shown::ELSEWHERE],
         };
-        let any = self.unite_numbers(flavor, comm, &[&[failed, lacks, name][..], &same].concat())?;
+        let any = self.unite_numbers(flavor, comm, &said)?;
         let ((shown, _), _) = own?;
         let [failed, lacks, name, same @ ..] = &any[..] else { return Err(not_told()) };
         if *failed != 0 {
@@ -62,13 +60,13 @@ impl World {
             return Err(Error::other(ErrorClass::Other, text));
         }
         // Whoever has a bit that another one lacks has it in the one half, and that one in the other.
-        let is_same = |at: usize| same[at] == !same[at + same.len() / 2];
-        let is_alike = (0..same.len() / 2).all(is_same);
+        let is_same = |at: usize| same[at] == !same[at + Shown::ELSEWHERE];
+        let is_alike = (0..Shown::ELSEWHERE).all(is_same);
         let changes = !lacks;
         let mut vci = self.vci_of(comm);
         let Vci { engine, methods, .. } = &mut *vci;
         let bytes: Vec<u8> = shown.numbers().into_iter().flat_map(u64::to_le_bytes).collect();
-        if !engine.with_onesided(|onesided, _| onesided.name(RemoteKey::named(*name), &bytes)) {
+        if !engine.with_onesided(|onesided, _| onesided.name(RemoteKey::named(*name), shown.key(), &bytes)) {
             let text = format!("the name {name:x} of the window is taken");
             return Err(Error::other(ErrorClass::Intern, text));
         }
@@ -85,7 +83,7 @@ impl World {
         let own = shown.own(flavor, changes, base);
         let all = is_alike.then_some(Part { memory, base: None, ..own });
         let alike = Alike { size: is_same(0), unit: is_same(1), all };
-        let parts = Parts::Asked(Box::new(Asked::new(comm.size() as usize, (me, own), *name, alike, others)));
+        let parts = Parts::Many(Box::new(Many::new(comm.size() as usize, (me, own), *name, alike, others)));
         drop(vci);
         let hints = (new.info, flavor == Flavor::Allocate);
         let window = Window::new(comm.clone(), flavor, parts, (kept, Vec::new()), hints);
@@ -99,16 +97,16 @@ impl World {
     #[inline]
     pub(super) fn locate(
         &self,
-        call: &'static str,
         window: &Window,
         at: &At<'_>,
         bytes: u64,
         passive: bool,
     ) -> Result<Option<Place>> {
-        if window.parts().must_ask(at.rank as u32 as usize) {
-            self.ask(call, window, &[at.rank as u32 as usize])?;
+        let Some(target) = window.target_of(at, bytes, passive)? else { return Ok(None) };
+        if window.parts().must_ask(target) {
+            self.learn("the first access to a member of a window", window, target)?;
         }
-        window.locate(at, bytes, passive)
+        window.place(at, target).map(Some)
     }
 
     /// Address here, length and unit of a member's memory: [`Window::query`], of a member that has been asked if it has to be.
@@ -116,12 +114,15 @@ impl World {
     /// # Errors
     /// As [`Window::query`]; a lost member.
     pub fn query_window(&self, call: &'static str, window: &Window, rank: i32) -> Result<(usize, u64, u64)> {
-        let parts = window.parts();
-        let one = rank as u32 as usize;
-        for member in if rank == PROC_NULL { 0..parts.len() } else { one..one + 1 } {
-            if parts.must_ask(member) {
-                self.ask(call, window, &[member])?;
-            }
+        let (parts, one) = (window.parts(), rank as u32 as usize);
+        let members = match rank {
+            _ if window.flavor() == Flavor::Dynamic => 0..0,
+            PROC_NULL if parts.alike().size => 0..1,
+            PROC_NULL => 0..parts.len(),
+            _ => one..one + 1,
+        };
+        for member in members {
+            self.learn(call, window, member)?;
             if parts.get(member).is_some_and(|part| part.size > 0) {
                 break;
             }
@@ -129,42 +130,26 @@ impl World {
         window.query(rank)
     }
 
-    /// Asks those of these members for what they have that have not told it, and waits for their answers.
+    /// Asks a member for what it has, if it has not told that yet, and waits for the answer.
     ///
     /// # Errors
     /// A lost member; `MPIX_ERR_REVOKED`.
     #[cold]
-    pub(super) fn ask(&self, call: &'static str, window: &Window, members: &[usize]) -> Result<()> {
-        let Some(name) = window.parts().name() else { return Ok(()) };
+    pub(super) fn learn(&self, call: &'static str, window: &Window, member: usize) -> Result<()> {
+        let Some(name) = window.parts().name().filter(|_| window.parts().must_ask(member)) else {
+            return Ok(());
+        };
         window.check_revoked()?;
-        let mut asked = Vec::new();
-        let mut outcome = Ok(());
-        {
-            let mut vci = self.vci_of(window.comm());
-            let Vci { engine, methods, operations, .. } = &mut *vci;
-            let mut origin = Origin { engine, methods, request: None };
-            for member in members.iter().copied().filter(|member| window.parts().must_ask(*member)) {
-                let answer = OwnedBuf::new(Shown::BYTES);
-                let into = Segment::contiguous(answer.user_buf(), answer.len() as u64);
-                match operations.read_named(&mut origin, window, member, RemoteKey::named(name), into) {
-                    Ok(()) => asked.push((member, answer)),
-                    Err(why) => outcome = outcome.and(Err(why)),
-                }
-            }
-        }
-        let members: Vec<usize> = asked.iter().map(|(member, _)| *member).collect();
-        self.until_quiet(call, window, &members, window.traffic().so_far());
-        window.check_revoked()?;
-        for (member, answer) in asked {
-            match window.traffic().outcome(member) {
-                Ok(()) => {
-                    let (part, mapped) = self.reached(window.comm(), member, &Shown::of(&answer));
-                    window.parts().learn(member, part, mapped);
-                }
-                Err(why) => outcome = outcome.and(Err(why)),
-            }
-        }
-        outcome
+        let answer = OwnedBuf::new(Shown::BYTES);
+        let into = Segment::contiguous(answer.user_buf(), answer.len() as u64);
+        let request = self.by_packets(window, true, |operations, origin| {
+            operations.read_named(origin, window, member, RemoteKey::named(name), into)
+        })?;
+        // The answer goes into memory of this call, so that waits for it even where the window is revoked meanwhile.
+        self.wait_in(call, request)?.error.map_or(Ok(()), Err)?;
+        let (part, mapped) = self.reached(window.comm(), member, &Shown::of(&answer));
+        window.parts().learn(member, part, mapped);
+        Ok(())
     }
 
     fn reached(&self, comm: &Comm, member: usize, shown: &Shown) -> (Part, Option<Mapped>) {

@@ -9,6 +9,7 @@
 //!               dynamic: the first of each node makes memory in which its members tell each other what they have attached
 //!   share: the keys, where methods that read and write memory by themselves find it, and what a network changes by itself
 //!               near memory that its owner shares with the node: mapped
+//!   many:       `asked`, instead of all that
 //!   agree that all have the window
 //! ```
 //!
@@ -153,8 +154,14 @@ pub(super) struct Shown {
 impl Shown {
     /// Numbers of which it consists.
     const NUMBERS: usize = 9;
+    /// Numbers of which members on other nodes need to know.
+    pub(super) const ELSEWHERE: usize = 6;
     /// Its length as peers read it.
     pub(super) const BYTES: usize = 8 * Self::NUMBERS;
+
+    pub(super) fn key(&self) -> RemoteKey {
+        self.key
+    }
 
     pub(super) fn numbers(&self) -> [u64; Self::NUMBERS] {
         let [[a, b, c], [d, e, f]] = self.found;
@@ -173,7 +180,7 @@ impl Shown {
     }
 
     /// What members on other nodes need to know.
-    pub(super) fn elsewhere(&self) -> [u64; 6] {
+    pub(super) fn elsewhere(&self) -> [u64; Self::ELSEWHERE] {
         let [size, unit, key, _, _, _, found @ ..] = self.numbers();
         let [kind, address, of] = found;
         [size, unit, key, kind, address, of]
@@ -432,7 +439,7 @@ impl World {
         size: u64,
         maps: bool,
     ) -> Result<Members> {
-        if self.asks(flavor, comm) {
+        if self.has_many(flavor, comm) {
             return Ok(Members::Many(Own { size, unit: new.unit }));
         }
         let (job, node, apart) = (self.job().0, self.node().into(), noncontiguous(new.info));
@@ -666,10 +673,12 @@ impl World {
                 Route::Loopback | Route::Near(_) | Route::Tcp => false,
                 route => matches!(route, Route::Shm(_)) == near,
             };
-            let peers: Vec<Peer> = comm.group().peers().filter(|peer| leads(methods.route(*peer))).collect();
             // All peers that the same method leads to find it at one place.
             engine.with_onesided(|onesided, _| {
-                peers.into_iter().find_map(|peer| onesided.memory_for(methods, key, peer))
+                let mut found = comm.group().peers().filter_map(|peer| {
+                    leads(methods.route(peer)).then(|| onesided.memory_for(methods, key, peer)).flatten()
+                });
+                found.next()
             })
         })
     }

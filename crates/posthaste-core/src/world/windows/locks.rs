@@ -141,7 +141,6 @@ impl World {
             }
             return Ok(());
         }
-        self.ask(call, window, targets)?;
         let mut asked = Vec::new();
         let mut outcome = Ok(());
         {

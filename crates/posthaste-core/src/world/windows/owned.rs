@@ -240,7 +240,7 @@ impl<T: Equivalence> Members<'_, T> {
     /// `MPI_ERR_RANK`.
     pub fn len(&self, rank: i32) -> Result<usize> {
         let target = self.window.target(rank)?;
-        self.world.ask("Members::len", &self.window, &[target])?;
+        self.world.learn("Members::len", &self.window, target)?;
         Ok(count::<T>(self.window.part(target)?.size))
     }
 
@@ -554,7 +554,7 @@ impl<'scope, 'env, T: Equivalence> Epoch<'scope, 'env, T> {
     pub fn cells(&self, rank: i32) -> Result<Option<Cells<'scope, T>>> {
         let at = self.at(Spot { rank, disp: 0 }, 0)?;
         let Members { world, window, .. } = self.members;
-        world.locate("Epoch::cells", window, &at, 0, false)?;
+        world.locate(window, &at, 0, false)?;
         let part = window.part(window.target(rank)?)?;
         let Some(base) = part.base else { return Ok(None) };
         Cells::new(base, count::<T>(part.size)).map(Some).ok_or_else(|| not_aligned::<T>(rank))
