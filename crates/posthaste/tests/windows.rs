@@ -7,8 +7,9 @@ mod common;
 use common::{BODY, build, launch_with, programs, run_with, text};
 
 /// How the ranks reach each other's memory.
-const WAYS: [&[(&str, &str)]; 3] = [
+const WAYS: [&[(&str, &str)]; 4] = [
     &[],
+    &[("POSTHASTE_WINDOW_TABLE", "1")],
     &[("POSTHASTE_MAP_WINDOWS", "0"), ("POSTHASTE_WINDOW_TRANSPORT", "0")],
     &[("POSTHASTE_METHODS", "tcp")],
 ];
@@ -281,6 +282,21 @@ fn memory_of_the_library_and_what_is_shared_is_reached_in_place() {
         let error = words.lock_own(|own| own[0]).unwrap_err();
         assert!(error.to_string().contains("aligned"), "{error}");
         words.free()
+    });
+}
+
+#[test]
+fn elements_of_a_member_that_was_not_accessed_before_are_reached_or_not() {
+    let name = "elements_of_a_member_that_was_not_accessed_before_are_reached_or_not";
+    by_all_ways(2, name, |world| {
+        let other = 1 - world.rank();
+        let window = world.window().allocate::<u32>(2000 + world.rank())?;
+        window.lock_all(|epoch| {
+            let cells = epoch.cells(other)?;
+            assert!(cells.is_none_or(|cells| cells.len() == 2000 + other));
+            Ok(())
+        })?;
+        window.free()
     });
 }
 

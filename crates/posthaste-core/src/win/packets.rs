@@ -362,21 +362,17 @@ impl Operations {
     /// The peer is lost.
     pub fn read_named(
         &mut self,
-        Origin { engine, methods, request }: &mut Origin<'_>,
+        engine: &mut Engine,
+        methods: &mut Methods,
         window: &Window,
-        member: usize,
-        key: RemoteKey,
+        (member, key): (usize, RemoteKey),
         into: Segment,
     ) -> Result<()> {
         let from = Target { peer: window.peer(member), key, memory: None, offset: 0, scattered: None };
-        let ends = request.map_or(Ends::Operation, Ends::Part);
-        self.begin_one(engine, window, member, ends, |onesided, token| {
+        // An operation, and no question: it is waited for in any case, for the sake of the memory that it goes into.
+        self.begin_one(engine, window, member, Ends::Operation, |onesided, token| {
             onesided.get(methods, from, into, token)
-        })?;
-        if let Some(request) = request {
-            composite::expect(&mut engine.requests, *request, 1);
-        }
-        Ok(())
+        })
     }
 
     /// Asks a target whether it has done everything that was started before.

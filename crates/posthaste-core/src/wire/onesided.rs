@@ -9,9 +9,9 @@ use super::*;
 /// Names memory that a process has exposed; its peers get it as [`RemoteKey::BYTES`] bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RemoteKey {
-    /// Place in the table of exposed memory.
+    /// Place in the table of exposed memory, or the upper half of a name.
     pub slot: u32,
-    /// How often that place had been taken, never 0.
+    /// How often that place had been taken, never 0; or the lower half of the name.
     pub generation: u32,
 }
 

@@ -264,10 +264,10 @@ impl<T: Equivalence, M> Window<'_, T, M> {
         self.len() == 0
     }
 
-    /// Number of elements of a rank.
+    /// Number of elements of a rank, which is asked for that where the window has thousands of members.
     ///
     /// # Errors
-    /// A rank that does not exist.
+    /// A rank that does not exist; a lost member.
     ///
     /// ```
     /// # fn main() -> posthaste::Result<()> {

@@ -142,12 +142,22 @@ impl World {
         window.check_revoked()?;
         let answer = OwnedBuf::new(Shown::BYTES);
         let into = Segment::contiguous(answer.user_buf(), answer.len() as u64);
-        let request = self.by_packets(window, true, |operations, origin| {
-            operations.read_named(origin, window, member, RemoteKey::named(name), into)
-        })?;
-        // The answer goes into memory of this call, so that waits for it even where the window is revoked meanwhile.
-        self.wait_in(call, request)?.error.map_or(Ok(()), Err)?;
-        let (part, mapped) = self.reached(window.comm(), member, &Shown::of(&answer));
+        let key = RemoteKey::named(name);
+        {
+            let mut vci = self.vci_of(window.comm());
+            let Vci { engine, methods, operations, .. } = &mut *vci;
+            operations.read_named(engine, methods, window, (member, key), into)?;
+        }
+        self.until_quiet(call, window, &[member], window.traffic().so_far());
+        window.check_revoked()?;
+        let shown = Shown::of(&answer);
+        if !shown.is_told() {
+            // Another thread may have been told why, which has waited for this member at the same time.
+            window.traffic().outcome(member)?;
+            self.vci_of(window.comm()).engine.losses.check(window.peer(member))?;
+            return Err(not_told());
+        }
+        let (part, mapped) = self.reached(window.comm(), member, &shown);
         window.parts().learn(member, part, mapped);
         Ok(())
     }
@@ -193,5 +203,5 @@ fn new_name() -> Result<u64> {
 
 #[cold]
 fn not_told() -> Error {
-    Error::other(ErrorClass::Intern, "the members of the window have told nothing")
+    Error::other(ErrorClass::Intern, "a member of the window has not told what it has")
 }

@@ -159,6 +159,11 @@ impl Shown {
     /// Its length as peers read it.
     pub(super) const BYTES: usize = 8 * Self::NUMBERS;
 
+    /// Whether it has been read: no key is 0.
+    pub(super) fn is_told(&self) -> bool {
+        self.key.to_bytes() != [0; RemoteKey::BYTES]
+    }
+
     pub(super) fn key(&self) -> RemoteKey {
         self.key
     }

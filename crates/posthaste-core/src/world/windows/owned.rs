@@ -234,10 +234,10 @@ impl<T: Equivalence> Members<'_, T> {
         self.world
     }
 
-    /// Number of elements of a member.
+    /// Number of elements of a member, which may be asked for that.
     ///
     /// # Errors
-    /// `MPI_ERR_RANK`.
+    /// `MPI_ERR_RANK`; a lost member; `MPIX_ERR_REVOKED`.
     pub fn len(&self, rank: i32) -> Result<usize> {
         let target = self.window.target(rank)?;
         self.world.learn("Members::len", &self.window, target)?;
@@ -555,7 +555,9 @@ impl<'scope, 'env, T: Equivalence> Epoch<'scope, 'env, T> {
         let at = self.at(Spot { rank, disp: 0 }, 0)?;
         let Members { world, window, .. } = self.members;
         world.locate(window, &at, 0, false)?;
-        let part = window.part(window.target(rank)?)?;
+        let target = window.target(rank)?;
+        world.learn("Epoch::cells", window, target)?;
+        let part = window.part(target)?;
         let Some(base) = part.base else { return Ok(None) };
         Cells::new(base, count::<T>(part.size)).map(Some).ok_or_else(|| not_aligned::<T>(rank))
     }
