@@ -68,12 +68,6 @@ pub use words::{EpochWords, Heeded, Word, Words, control};
 /// An error handler of the API layer that has made the window; the engine only hands it on.
 pub type Handler = Arc<dyn Any + Send + Sync>;
 
-#[cold]
-fn unknown(rank: usize) -> Error {
-    let text = format!("nothing is known of the memory of rank {rank} in the window");
-    Error::other(ErrorClass::Intern, text)
-}
-
 /// How a window was made (MPI-5.0 §12.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavor {
@@ -162,6 +156,12 @@ pub struct Window {
     hints: Hints,
     attributes: Attributes,
     handler: Mutex<Option<Handler>>,
+}
+
+#[cold]
+fn unknown(rank: usize) -> Error {
+    let text = format!("nothing is known of the memory of rank {rank} in the window");
+    Error::other(ErrorClass::Intern, text)
 }
 
 impl fmt::Debug for Window {

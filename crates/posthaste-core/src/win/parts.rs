@@ -1,7 +1,7 @@
 //! The memory of the members of a window, as far as this one knows it.
 //!
 //! What must stay true: few members know the memory of all from the beginning, so that an access finds it at once; of many, a
-//! member knows what is the same of all, and of each other that it has accessed what that one has told when it was many. So a window
+//! member knows what is the same of all, and of each other that it has accessed what that one has told when it was asked. So a window
 //! over any number of members takes no more room than those that are used (MPI-5.0 §12.2).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use super::Part;
 pub(crate) enum Parts {
     /// Of each, in the order of their ranks.
     Each(Box<[Part]>),
-    /// Of those that have been many.
+    /// Of those among many that have been asked, and what is alike of all.
     Many(Box<Many>),
 }
 
@@ -109,7 +109,7 @@ impl Parts {
         }
     }
 
-    /// The name under which members show what they have, if they have to be many.
+    /// The name under which members show what they have, if they have to be asked.
     pub(crate) fn name(&self) -> Option<u64> {
         match self {
             Self::Each(_) => None,

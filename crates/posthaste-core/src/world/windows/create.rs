@@ -110,14 +110,7 @@ enum Members {
     /// What each has told all others.
     All(Vec<Member>),
     /// There are many, and each knows what it has itself.
-    Many(Own),
-}
-
-/// Memory of this member.
-#[derive(Clone, Copy)]
-struct Own {
-    size: u64,
-    unit: u64,
+    Many,
 }
 
 impl Members {
@@ -125,18 +118,7 @@ impl Members {
     fn on_one_node(&self) -> Option<&[Member]> {
         match self {
             Self::All(all) => all.iter().all(|member| member.maps_with(&all[0])).then_some(all),
-            Self::Many(_) => None,
-        }
-    }
-
-    /// What this member has.
-    fn own(&self, comm: &Comm) -> Own {
-        match self {
-            Self::All(all) => {
-                let Member { size, unit, .. } = all[comm.rank() as usize];
-                Own { size, unit }
-            }
-            Self::Many(own) => *own,
+            Self::Many => None,
         }
     }
 }
@@ -244,7 +226,7 @@ impl World {
                 return Ok(window);
             }
             let key = self.vci_of(comm).engine.with_onesided(|onesided, _| onesided.expose(memory));
-            self.exposed((Flavor::Create, comm), new, (members, base), Memory::Program, key)
+            self.exposed((Flavor::Create, comm), new, members, (base, size), Memory::Program, key)
         })
     }
 
@@ -258,12 +240,12 @@ impl World {
             let members = self.members((Flavor::Dynamic, comm), new, 0, copies)?;
             let attachments = match &members {
                 Members::All(all) => self.attachments(comm, all)?,
-                Members::Many(_) => None,
+                Members::Many => None,
             };
             let memory = attachments.map_or(Memory::Program, Memory::Attached);
             let key = self.vci_of(comm).engine.with_onesided(|onesided, _| onesided.expose_attached());
             let window =
-                self.exposed((Flavor::Dynamic, comm), new, (members, UserBuf::none()), memory, Ok(key))?;
+                self.exposed((Flavor::Dynamic, comm), new, members, (UserBuf::none(), 0), memory, Ok(key))?;
             window.attachments().into_iter().for_each(Attachments::known_to_all);
             Ok(window)
         })
@@ -297,8 +279,8 @@ impl World {
                 Ok(block) => block,
                 // The others hear of it where they are told the key.
                 Err(why) => {
-                    let nowhere = (members, UserBuf::none());
-                    return self.exposed((flavor, comm), new, nowhere, Memory::Program, Err(why));
+                    let nowhere = (UserBuf::none(), size);
+                    return self.exposed((flavor, comm), new, members, nowhere, Memory::Program, Err(why));
                 }
             };
             let base = UserBuf::block(&block);
@@ -306,7 +288,7 @@ impl World {
             let base = base.offset(pad as isize);
             let memory = Segment::contiguous(base, size);
             let key = self.vci_of(comm).engine.with_onesided(|onesided, _| onesided.expose(&memory));
-            self.exposed((flavor, comm), new, (members, base), Memory::Block(Some(block).into()), key)
+            self.exposed((flavor, comm), new, members, (base, size), Memory::Block(Some(block).into()), key)
         })
     }
 
@@ -445,7 +427,7 @@ impl World {
         maps: bool,
     ) -> Result<Members> {
         if self.has_many(flavor, comm) {
-            return Ok(Members::Many(Own { size, unit: new.unit }));
+            return Ok(Members::Many);
         }
         let (job, node, apart) = (self.job().0, self.node().into(), noncontiguous(new.info));
         let local = self.common.local_rank as u64;
@@ -591,23 +573,24 @@ impl World {
         &self,
         (flavor, comm): (Flavor, &Arc<Comm>),
         new: &NewWindow<'_>,
-        (members, base): (Members, UserBuf),
+        members: Members,
+        (base, size): (UserBuf, u64),
         memory: Memory,
         key: Result<RemoteKey>,
     ) -> Result<Arc<Window>> {
         let exposed = key.as_ref().ok().copied();
         // Others need this process for atomic operations, for locks, and for what no method does by itself.
         let attended = if comm.size() > 1 { self.attend_windows() } else { Ok(()) };
-        let Own { size, unit } = members.own(comm);
         let own = attended.and(key).map(|key| {
             let found = self.found_at(comm, flavor, key);
             let is_shown = found[1].is_some() || size == 0;
             let changes = if is_shown { self.changes_by_network(comm, flavor) } else { 0 };
-            (Shown { size, unit, key, found: found.map(|memory| memory.map_or([0; 3], numbers)) }, changes)
+            let found = found.map(|memory| memory.map_or([0; 3], numbers));
+            (Shown { size, unit: new.unit, key, found }, changes)
         });
-        let window = match &members {
+        let window = match members {
             Members::All(_) => self.known_to_all((flavor, comm), new, base, memory, own),
-            Members::Many(_) => self.shown_by_all((flavor, comm), new, base, memory, own),
+            Members::Many => self.shown_by_all((flavor, comm), new, base, memory, own),
         };
         if let Some(own) = exposed.filter(|_| window.is_err()) {
             self.forget(comm, own);
