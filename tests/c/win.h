@@ -39,31 +39,37 @@ static inline struct window make_window(enum flavor flavor, int elements, int wi
 {
     struct window w = {.flavor = flavor, .width = width, .inner = MPI_WIN_NULL};
     MPI_Aint bytes = (MPI_Aint)elements * width, here = 0;
-    w.start = malloc((size_t)size * sizeof *w.start);
+    MPI_Info info = MPI_INFO_NULL;
+#ifdef GRANULARITY
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "mpi_accumulate_granularity", GRANULARITY));
+#endif
+    w.start = calloc((unsigned)size, sizeof *w.start);
     switch (flavor) {
     case CREATE:
         w.base = calloc((size_t)bytes + 1, 1);
-        OK(MPI_Win_create(w.base, bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
+        OK(MPI_Win_create(w.base, bytes, width, info, MPI_COMM_WORLD, &w.win));
         break;
     case HEAP:
-        OK(MPI_Alloc_mem(bytes < 4096 ? 4096 : bytes, MPI_INFO_NULL, &w.base));
+        OK(MPI_Alloc_mem(bytes < 4096 ? 4096 : bytes, info, &w.base));
         memset(w.base, 0, (size_t)bytes);
-        OK(MPI_Win_create(w.base, bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
+        OK(MPI_Win_create(w.base, bytes, width, info, MPI_COMM_WORLD, &w.win));
         break;
     case AGAIN:
         /* Not from the beginning. */
-        OK(MPI_Win_allocate(bytes + 24, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.base, &w.inner));
+        OK(MPI_Win_allocate(bytes + 24, 1, info, MPI_COMM_WORLD, &w.base, &w.inner));
         w.base += 24;
-        OK(MPI_Win_create(w.base, bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
+        OK(MPI_Win_create(w.base, bytes, width, info, MPI_COMM_WORLD, &w.win));
         break;
-    case ALLOCATE: OK(MPI_Win_allocate(bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.base, &w.win)); break;
-    case SHARED: OK(MPI_Win_allocate_shared(bytes, width, MPI_INFO_NULL, MPI_COMM_WORLD, &w.base, &w.win)); break;
+    case ALLOCATE: OK(MPI_Win_allocate(bytes, width, info, MPI_COMM_WORLD, &w.base, &w.win)); break;
+    case SHARED: OK(MPI_Win_allocate_shared(bytes, width, info, MPI_COMM_WORLD, &w.base, &w.win)); break;
     default:
         w.base = calloc((size_t)bytes + 1, 1);
-        OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
+        OK(MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &w.win));
         OK(MPI_Win_attach(w.win, w.base, bytes));
         OK(MPI_Get_address(w.base, &here));
     }
+    if (info != MPI_INFO_NULL) OK(MPI_Info_free(&info));
     OK(MPI_Allgather(&here, 1, MPI_AINT, w.start, 1, MPI_AINT, MPI_COMM_WORLD));
     return w;
 }

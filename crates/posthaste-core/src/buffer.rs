@@ -150,6 +150,12 @@ impl Run {
         self.len
     }
 
+    /// The bytes, to be read.
+    #[inline(always)]
+    pub(crate) fn source<'a>(self) -> Source<'a> {
+        self.buf.source(self.len as usize)
+    }
+
     /// Copies as many bytes to another place.
     #[inline(always)]
     pub(crate) fn copy_to(self, place: UserBuf) {

@@ -2,12 +2,14 @@
 //!
 //! `buffer` has the loops over user memory, `datatype` says what the bytes mean.
 //!
-//! What must stay true: `apply` computes `inout = input op inout` element by element in ascending order, with
+//! What must stay true: `apply` computes `inout = input op inout` for each element by itself, with
 //! one rounding per operation, so a result depends on the order of the calls alone; integers wrap around; of
 //! equal values minloc and maxloc keep the lower index. Which operation is allowed on which type is decided
 //! in [`Op::check`] and [`Op::check_strict`] and nowhere else.
 
 mod inside;
+#[cfg(test)]
+mod tests;
 
 use crate::buffer::{
     Base, Element, Equivalence, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_beside,
@@ -137,6 +139,17 @@ impl Predefined {
     /// What a message means by this number; `None` if it says nothing.
     pub fn from_the_wire(number: u32) -> Option<Self> {
         Some(Self::ALL.get((number as usize).checked_sub(1)?)?.0)
+    }
+
+    /// `inout = input op inout` for as many elements without gaps as a packed stream holds, where the standard defines that. Whether it does.
+    pub(crate) fn combine(self, element: &Builtin, input: Source<'_>, inout: UserBuf) -> bool {
+        let is_defined = self.classes().contains(&element.class) && check_kind(self, element).is_ok();
+        if !is_defined || element.size as i64 != element.extent {
+            return false;
+        }
+        let count = input.len() as u64 / element.size;
+        by_kind(self, element, Input::Packed(input), inout, count);
+        true
     }
 
     /// The table of MPI-5.0 §6.9.2.
@@ -698,133 +711,5 @@ impl Half {
         // of the rounding goes into the exponent by itself.
         let field = if exponent >= -14 { ((exponent + 14) as u32) << 10 } else { 0 };
         Self(sign | (field + kept + up) as u16)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn datatype(named: Named) -> Datatype {
-        named.into()
-    }
-
-    #[test]
-    fn half_precision_survives_the_way_through_single() {
-        for bits in 0..=u16::MAX {
-            let half = Half(bits);
-            if half.widened().is_nan() {
-                assert!(Half::rounded(half.widened()).widened().is_nan());
-            } else {
-                assert_eq!(Half::rounded(half.widened()), half);
-            }
-        }
-        assert_eq!(Half(0x3c00).widened(), 1.0);
-        assert_eq!(Half::rounded(65519.0), Half(0x7bff));
-        assert_eq!(Half::rounded(65520.0), Half(0x7c00));
-        assert_eq!(Half::rounded(1.0 + 2f32.powi(-11)), Half(0x3c00));
-        assert_eq!(Half::rounded(1.0 + 3.0 * 2f32.powi(-11)), Half(0x3c02));
-        assert_eq!(Half::rounded(2f32.powi(-25)), Half(0));
-        assert_eq!(Half::rounded(1.5 * 2f32.powi(-25)), Half(1));
-        assert_eq!(Half::rounded(2f32.powi(-26)), Half(0));
-    }
-
-    #[test]
-    fn every_pair_of_operation_and_type_is_computed_or_refused() {
-        let (input, inout) = (OwnedBuf::new(256), OwnedBuf::new(256));
-        for (predefined, name) in Predefined::ALL {
-            let op = Op::from(predefined);
-            for builtin in Builtin::all() {
-                let datatype = datatype(builtin.named);
-                let result = op.apply(&datatype, input.user_buf(), inout.user_buf(), 2);
-                let defined =
-                    predefined.classes().is_empty() || predefined.classes().contains(&builtin.class);
-                let allowed = defined || predefined.reaches(builtin);
-                let strict = op.check_strict(&datatype);
-                assert_eq!(strict.is_ok(), defined && check_kind(predefined, builtin).is_ok());
-                match result {
-                    Ok(()) => assert!(allowed),
-                    Err(error) => {
-                        assert!(error.to_string().contains(name), "{error}");
-                        assert!(error.to_string().contains(builtin.name), "{error}");
-                        assert!(!allowed || check_kind(predefined, builtin).is_err());
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_function_of_slices_sees_whole_elements_wherever_they_lie() {
-        let op = Op::of_slices(
-            |input: &[u64], inout: &mut [u64]| {
-                assert!(!input.contains(&7), "seven");
-                inout.iter_mut().zip(input).for_each(|(to, from)| *to += 10 * *from);
-            },
-            false,
-        );
-        assert!(!op.is_commutative() && op.predefined().is_none());
-        for shift in [0, 3] {
-            let (input, inout) = (OwnedBuf::new(64), OwnedBuf::new(64));
-            let place = |buf: &OwnedBuf, at: isize| buf.user_buf().offset(shift + 8 * at);
-            let put = |buf: &OwnedBuf, at: isize, value: u64| {
-                buf.user_buf().copy_in(shift + 8 * at, Source::from(&value.to_ne_bytes()[..]));
-            };
-            for at in 0..3 {
-                put(&input, at, at as u64 + 1);
-                put(&inout, at, 5);
-            }
-            let (from, to) = (place(&input, 0), place(&inout, 0));
-            op.apply(&datatype(Named::Uint64), from, to, 2).unwrap();
-            let mut got = [0; 24];
-            inout.user_buf().copy_out(shift, posthaste_os::mem::Sink::from(&mut got[..]));
-            let got = got.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word));
-            assert_eq!(got.collect::<Vec<_>>(), [15, 25, 5]);
-            put(&input, 1, 7);
-            let error = op.apply(&datatype(Named::Uint64), from, to, 2).unwrap_err();
-            assert!(error.to_string().contains("panicked: seven"), "{error}");
-        }
-        for other in [Named::Uint32, Named::CDoubleComplex, Named::Double] {
-            assert_eq!(op.check(&datatype(other)).unwrap_err().class(), ErrorClass::Op);
-        }
-    }
-
-    // Elsewhere there is no arithmetic for it.
-    #[test]
-    #[cfg(target_arch = "x86_64")]
-    fn extended_precision_reduces() {
-        let (input, inout) = (OwnedBuf::new(64), OwnedBuf::new(64));
-        let store = |buf: &OwnedBuf, at: isize, value: f64| {
-            let three = [Extended::from_f64(value)];
-            combine_packed(Source::from(&[0u8; 16][..]), buf.user_buf().offset(at), 1, |_, _| three[0]);
-        };
-        for at in 0..4 {
-            store(&input, 16 * at, 2.0 + at as f64);
-            store(&inout, 16 * at, 10.0);
-        }
-        let read = |at: isize| {
-            let mut got = [0u8; 16];
-            inout.user_buf().copy_out(16 * at, posthaste_os::mem::Sink::from(&mut got[..]));
-            got
-        };
-        let bytes = |value: f64| {
-            let buf = OwnedBuf::new(16);
-            store(&buf, 0, value);
-            buf.source().to_vec()
-        };
-        Op::from(Predefined::Sum)
-            .apply(&datatype(Named::LongDouble), input.user_buf(), inout.user_buf(), 2)
-            .unwrap();
-        assert_eq!(read(1).to_vec(), bytes(13.0));
-        // (4 + 5i)(10 + 10i) = -10 + 90i
-        let two = |buf: &OwnedBuf| buf.user_buf().offset(32);
-        Op::from(Predefined::Prod)
-            .apply(&datatype(Named::CLongDoubleComplex), two(&input), two(&inout), 1)
-            .unwrap();
-        assert_eq!((read(2).to_vec(), read(3).to_vec()), (bytes(-10.0), bytes(90.0)));
-        Op::from(Predefined::Max)
-            .apply(&datatype(Named::LongDouble), input.user_buf(), inout.user_buf(), 4)
-            .unwrap();
-        assert_eq!(read(2).to_vec(), bytes(4.0));
     }
 }

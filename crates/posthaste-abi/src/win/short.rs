@@ -41,12 +41,12 @@ pub(crate) fn copied(
     window::look_at_recent(win, |window| copy(window, run, spot)).unwrap_or(false)
 }
 
-/// Combines one element of a predefined type with an operand. Whether that is done.
+/// Combines elements of a predefined type with operands, and fetches what one was. Whether that is done.
 #[inline(always)]
 pub(crate) fn combined(
     origin: &Data,
     result: Option<&Data>,
-    Target(rank, disp, elements, datatype): &Target,
+    target @ Target(rank, disp, elements, datatype): &Target,
     op: MPI_Op,
     win: MPI_Win,
 ) -> bool {
@@ -56,7 +56,10 @@ pub(crate) fn combined(
     };
     let (Some(named), Some(op)) = (types::named(*datatype), types::operation(op)) else { return false };
     let fetches_only = op == Predefined::NoOp;
-    if *elements != 1 || fetches_only && result.is_none() {
+    if *elements != 1 {
+        return result.is_none() && array_combined(origin, target, (named, op), win);
+    }
+    if fetches_only && result.is_none() {
         return false;
     }
     let operand = if fetches_only { None } else { one(origin) };
@@ -67,6 +70,11 @@ pub(crate) fn combined(
     let spot = Spot { rank: rank_in(*rank), disp: *disp as i64 };
     let element = Builtin::of(named);
     window::look_at_recent(win, |window| window.update_now(element, op, operand, old, spot)).unwrap_or(false)
+}
+
+#[inline(never)]
+fn array_combined(origin: &Data, target: &Target, (named, op): (Named, Predefined), win: MPI_Win) -> bool {
+    copied(origin, target, win, |window, run, spot| window.combine_now(Builtin::of(named), op, run, spot))
 }
 
 /// Compares and swaps one element: with what, for what, where the old value goes. Whether that is done.

@@ -3,8 +3,10 @@
 //! The arithmetic is that of `op`. Part of the room `buffer`, whose promise ([`Base::new`](super::Base::new)) every block here rests
 //! on.
 //!
-//! What must stay true: operands have no alignment; padding inside a pair is never written; the loops run in
-//! ascending order, element by element, so results do not depend on how the compiler vectorises them.
+//! What must stay true: operands have no alignment; padding inside a pair is never written; each result comes of one pair of
+//! operands by one operation, so it does not depend on how many are computed at once.
+
+use std::hint::black_box;
 
 use super::{Equivalence, Quad, UserBuf};
 use posthaste_os::mem::Source;
@@ -16,6 +18,8 @@ use posthaste_os::mem::Source;
 pub(crate) unsafe trait Element: Copy {
     /// Distance of neighbours, in bytes.
     const EXTENT: usize;
+    /// Whether the processor computes with vectors of them. They have no padding then.
+    const IN_VECTORS: bool = false;
     /// Reads one operand.
     ///
     /// # Safety
@@ -29,10 +33,11 @@ pub(crate) unsafe trait Element: Copy {
 }
 
 macro_rules! plain_elements {
-    ($($rust:ty),* $(,)?) => {$(
+    ($in_vectors:literal: $($rust:ty),* $(,)?) => {$(
         // SAFETY: no padding and every bit pattern valid: the whole value is moved.
         unsafe impl Element for $rust {
             const EXTENT: usize = size_of::<Self>();
+            const IN_VECTORS: bool = $in_vectors;
             #[inline(always)]
             unsafe fn load(from: *const u8) -> Self {
                 // SAFETY: handed on to the caller.
@@ -46,9 +51,9 @@ macro_rules! plain_elements {
         }
     )*};
 }
+plain_elements! { true: i8, u8, i16, u16, i32, u32, i64, u64, f32, f64 }
 plain_elements! {
-    i8, u8, i16, u16, i32, u32, i64, u64, i128, u128, f32, f64, Half, Extended, Quad,
-    [Half; 2], [f32; 2], [f64; 2], [Extended; 2], [Quad; 2],
+    false: i128, u128, Half, Extended, Quad, [Half; 2], [f32; 2], [f64; 2], [Extended; 2], [Quad; 2],
 }
 
 /// A value with its index, laid out like the C structure of the pair types (MPI-5.0 §6.9.4).
@@ -77,11 +82,11 @@ unsafe impl<V: Element, I: Element> Element for Pair<V, I> {
     }
 }
 
-/// `inout = f(input, inout)` for `count` neighbours, in ascending order.
+/// `inout = f(input, inout)` for `count` neighbours.
 #[inline]
 pub(crate) fn combine<T: Element>(input: UserBuf, inout: UserBuf, count: u64, f: impl Fn(T, T) -> T) {
     // SAFETY: both sides by the promise of `Base::new`.
-    unsafe { combine_raw(input.0, inout.0, count as usize, f) };
+    unsafe { combine_raw([input.0, inout.0], inout.0, count as usize, f) };
 }
 
 /// As [`combine`], with the operands straight out of a packed stream; the element type has no padding.
@@ -95,7 +100,7 @@ pub(crate) fn combine_packed<T: Element>(
 ) -> u64 {
     let count = count.min((input.len() / T::EXTENT) as u64);
     // SAFETY: `count` elements lie within the source; the other side by the promise of `Base::new`.
-    unsafe { combine_raw(input.as_ptr(), inout.0, count as usize, f) };
+    unsafe { combine_raw([input.as_ptr(), inout.0], inout.0, count as usize, f) };
     count
 }
 
@@ -109,10 +114,8 @@ pub(crate) fn combine_beside<T: Element>(
     f: impl Fn(T, T) -> T,
 ) {
     let count = (count as usize).min(input.len() / T::EXTENT);
-    for at in (0..count).map(|i| i * T::EXTENT) {
-        // SAFETY: `count` elements lie within the source; the other sides by the promise of `Base::new`.
-        unsafe { f(T::load(input.as_ptr().add(at)), T::load(right.0.add(at))).store(result.0.add(at)) };
-    }
+    // SAFETY: `count` elements lie within the source; the other sides by the promise of `Base::new`.
+    unsafe { combine_raw([input.as_ptr(), right.0], result.0, count, f) };
 }
 
 /// Shows `count` neighbours of input and inout, which do not overlap, to a function of slices. The caller has compared `T` with
@@ -147,18 +150,65 @@ pub(crate) fn combine_slices<T: Equivalence>(
     }
 }
 
+/// `result = f(input, right)` for `count` neighbours.
+///
 /// # Safety
-/// `input` and `inout` are valid for `count` elements, `inout` for writing.
+/// All are valid for `count` elements, `result` for writing. `right` and `result` are one place or do not overlap; `input` and `result`
+/// do not.
 #[inline(always)]
-unsafe fn combine_raw<T: Element>(input: *const u8, inout: *mut u8, count: usize, f: impl Fn(T, T) -> T) {
-    for i in 0..count {
-        let at = i * T::EXTENT;
+unsafe fn combine_raw<T: Element>(
+    [input, right]: [*const u8; 2],
+    result: *mut u8,
+    count: usize,
+    f: impl Fn(T, T) -> T,
+) {
+    let mut done = 0;
+    #[cfg(target_arch = "x86_64")]
+    if T::IN_VECTORS && count >= BLOCK && is_x86_feature_detected!("avx2") {
+        // SAFETY: as the caller says, and the processor has AVX2.
+        done = unsafe { combine_blocks([input, right], result, count, &f) };
+    }
+    for at in (done..count).map(|i| i * T::EXTENT) {
         // SAFETY: element `i` of `count`, for which the caller vouches.
+        unsafe { f(T::load(input.add(at)), T::load(right.add(at))).store(result.add(at)) };
+    }
+}
+
+/// Elements of a block, all of which are loaded before one is stored.
+#[cfg(target_arch = "x86_64")]
+const BLOCK: usize = 32;
+
+/// As many of them as are whole blocks, by vectors of 32 bytes; how many. Loops over a few elements do not come here, and keep to what every processor
+/// of this kind has.
+///
+/// # Safety
+/// As for `combine_raw`; the processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[inline(never)]
+unsafe fn combine_blocks<T: Element>(
+    [input, right]: [*const u8; 2],
+    result: *mut u8,
+    count: usize,
+    f: &impl Fn(T, T) -> T,
+) -> usize {
+    const { assert!(!T::IN_VECTORS || T::EXTENT == size_of::<T>()) };
+    // A compiler that sees that results replace the right operands stores the maximum of two vectors by a masked store, where the left
+    // ones are greater, which takes five times as long.
+    let result = black_box(result);
+    let blocks = count / BLOCK;
+    for at in (0..blocks).map(|block| block * BLOCK * T::EXTENT) {
+        // SAFETY: a block of elements for which the caller vouches; they have no padding.
         unsafe {
-            let to = inout.add(at);
-            f(T::load(input.add(at)), T::load(to)).store(to);
+            let left = input.add(at).cast::<[T; BLOCK]>().read_unaligned();
+            let mut values = right.add(at).cast::<[T; BLOCK]>().read_unaligned();
+            for (left, value) in left.into_iter().zip(&mut values) {
+                *value = f(left, *value);
+            }
+            result.add(at).cast::<[T; BLOCK]>().write_unaligned(values);
         }
     }
+    blocks * BLOCK
 }
 
 /// IEEE 754 half precision, as its bits; `op` computes with it in single precision.

@@ -2,8 +2,8 @@
 //!
 //! What must stay true: an integer, or another element without arithmetic of its own, of 1, 2, 4, 8 or, where the processor can, 16
 //! bytes without holes that is aligned is changed by one step of the processor; every other element, floating-point numbers above all,
-//! under the lock of its target. Which of the two depends on the type and the place alone, so all members choose the same. Elements are changed one
-//! after the other, in the order of the origin's.
+//! under the lock of its target, and in some windows every one. Which of the two depends on the window, the type and the place alone, so all members
+//! choose the same. Elements are changed one after the other, in the order of the origin's.
 
 use posthaste_os::mapped::{Atom, Mapped};
 use posthaste_os::mem::{Sink, Source};
@@ -25,13 +25,13 @@ pub enum Update {
 }
 
 /// Bytes of the longest element that a processor changes in one step.
-const WIDE: u64 = 16;
+pub(crate) const WIDE: u64 = 16;
 /// Operands that are worked on at a time, in bytes.
 const PORTION: u64 = 4096;
 /// The same where there are not many.
 const FEW: u64 = 64;
 /// Bytes of elements that are changed before another member may have the lock.
-const HELD: u64 = 32 << 10;
+pub(super) const HELD: u64 = 32 << 10;
 
 /// Whether the processor changes such elements in one step each, where they are aligned. It has no step for numbers that are not
 /// integers, and a lock for a whole array of them is cheaper than a compare-and-swap for each.
@@ -71,7 +71,7 @@ impl Window {
         let words = Words::of(memory, place.target);
         for (offset, count) in at.arrays(element) {
             let first = base.offset((place.offset + offset) as isize);
-            if changes_in_a_step(first, element) {
+            if !self.under_lock && changes_in_a_step(first, element) {
                 Stepwise { first, element, update }.array(count, &mut operands)?;
             } else {
                 let array = Locked { words, element, update };
@@ -209,6 +209,19 @@ impl Stepwise {
     fn all(&self, count: u64, given: &[u8], taken: &mut [u8]) -> Result<()> {
         let size = self.element.size as usize;
         let step = step(self.update, self.element);
+        if let Step::Plain(plain) = step
+            && size < WIDE as usize
+        {
+            match plain {
+                Plain::Swap => self.plainly(count, given, taken, |atom, operand| atom.swap(operand)),
+                Plain::Load => self.plainly(count, given, taken, |atom, _| atom.load()),
+                Plain::Add => self.plainly(count, given, taken, |atom, operand| atom.fetch_add(operand)),
+                Plain::And => self.plainly(count, given, taken, |atom, operand| atom.fetch_and(operand)),
+                Plain::Or => self.plainly(count, given, taken, |atom, operand| atom.fetch_or(operand)),
+                Plain::Xor => self.plainly(count, given, taken, |atom, operand| atom.fetch_xor(operand)),
+            }
+            return Ok(());
+        }
         let scratch = Scratch::of(&step, self.element);
         for at in 0..count as usize {
             let place = self.first.offset((at * size) as isize);
@@ -220,7 +233,7 @@ impl Stepwise {
             }
             let Some(atom) = place.atom(size) else { continue };
             let was = match step {
-                Step::Plain(change) => change(atom, bits(&given[at * size..][..size])),
+                Step::Plain(_) => continue, // all of them have been done above
                 Step::Swap => {
                     let [expected, new] = [0, 1].map(|half| bits(&given[(2 * at + half) * size..][..size]));
                     atom.compare_and_swap(expected, new)
@@ -233,6 +246,33 @@ impl Stepwise {
             taken[at * size..][..size].copy_from_slice(&was.to_le_bytes()[..size]);
         }
         Ok(())
+    }
+
+    /// Those of up to 8 bytes, each by one step: a loop for each step and size, which is as fast as the processor.
+    #[inline(always)]
+    fn plainly(&self, count: u64, given: &[u8], taken: &mut [u8], step: impl Fn(Atom<'_>, u64) -> u64) {
+        match self.element.size {
+            1 => self.sized::<1>(count, given, taken, step),
+            2 => self.sized::<2>(count, given, taken, step),
+            4 => self.sized::<4>(count, given, taken, step),
+            _ => self.sized::<8>(count, given, taken, step),
+        }
+    }
+
+    #[inline(always)]
+    fn sized<const SIZE: usize>(
+        &self,
+        count: u64,
+        given: &[u8],
+        taken: &mut [u8],
+        step: impl Fn(Atom<'_>, u64) -> u64,
+    ) {
+        let (given, taken) = (given.as_chunks::<SIZE>().0, taken.as_chunks_mut::<SIZE>().0);
+        for (at, (given, taken)) in given.iter().zip(taken).take(count as usize).enumerate() {
+            let place = self.first.offset((at * SIZE) as isize);
+            let Some(atom) = place.atom(SIZE) else { continue };
+            taken.copy_from_slice(&step(atom, bits(given)).to_le_bytes()[..SIZE]);
+        }
     }
 
     /// What the element number `at` of 16 bytes becomes.
@@ -251,24 +291,35 @@ impl Stepwise {
 
 /// How an element is changed.
 enum Step {
-    /// By these steps of the processor.
-    Plain(fn(Atom<'_>, u64) -> u64),
+    /// By a step of the processor.
+    Plain(Plain),
     /// By compare-and-swap with an operand.
     Swap,
     /// By compare-and-swap with what the operation gives.
     General(Predefined),
 }
 
+/// Steps of the processor that need one operand, or none.
+#[derive(Clone, Copy)]
+enum Plain {
+    Swap,
+    Load,
+    Add,
+    And,
+    Or,
+    Xor,
+}
+
 fn step(update: Update, element: &Builtin) -> Step {
     let Update::Combine(op) = update else { return Step::Swap };
     let is_integer = matches!(element.kind, Kind::Signed(_) | Kind::Unsigned(_));
     match op {
-        Predefined::Replace => Step::Plain(|atom, operand| atom.swap(operand)),
-        Predefined::NoOp => Step::Plain(|atom, _| atom.load()),
-        Predefined::Sum if is_integer => Step::Plain(|atom, operand| atom.fetch_add(operand)),
-        Predefined::Band if is_integer => Step::Plain(|atom, operand| atom.fetch_and(operand)),
-        Predefined::Bor if is_integer => Step::Plain(|atom, operand| atom.fetch_or(operand)),
-        Predefined::Bxor if is_integer => Step::Plain(|atom, operand| atom.fetch_xor(operand)),
+        Predefined::Replace => Step::Plain(Plain::Swap),
+        Predefined::NoOp => Step::Plain(Plain::Load),
+        Predefined::Sum if is_integer => Step::Plain(Plain::Add),
+        Predefined::Band if is_integer => Step::Plain(Plain::And),
+        Predefined::Bor if is_integer => Step::Plain(Plain::Or),
+        Predefined::Bxor if is_integer => Step::Plain(Plain::Xor),
         op => Step::General(op),
     }
 }

@@ -38,7 +38,7 @@ impl Hints {
         hints.show("no_locks", "false");
         hints.show("accumulate_ordering", "rar,raw,war,waw");
         hints.show("accumulate_ops", "same_op_no_op");
-        hints.show("mpi_accumulate_granularity", "0");
+        hints.show("mpi_accumulate_granularity", &granularity(given).to_string());
         let really = |key: &str, is_so: bool| is_so && value(given, key).as_deref() == Some("true");
         hints.show("same_size", truth(really("same_size", facts.same_size)));
         hints.show("same_disp_unit", truth(really("same_disp_unit", facts.same_unit)));
@@ -65,10 +65,6 @@ impl Hints {
         let known = |value: &String| ["same_op", "same_op_no_op"].contains(&value.as_str());
         if let Some(operations) = value(given, "accumulate_ops").filter(known) {
             self.show("accumulate_ops", &operations);
-        }
-        let number = value(given, "mpi_accumulate_granularity").and_then(|value| value.parse::<u64>().ok());
-        if let Some(granularity) = number {
-            self.show("mpi_accumulate_granularity", &granularity.to_string());
         }
     }
 
@@ -99,6 +95,11 @@ pub(crate) fn noncontiguous(given: &Info) -> bool {
 /// begins. One behind the other, parts of memory begin where they must.
 pub(crate) fn alignment(given: &Info) -> Option<usize> {
     wanted_alignment(given).map(|wanted| wanted.min(PAGE))
+}
+
+/// Bytes of elements that accumulate operations change at once, as far as the program says, in a new window; 0: as the library likes.
+pub(crate) fn granularity(given: &Info) -> u64 {
+    value(given, "mpi_accumulate_granularity").and_then(|value| value.parse().ok()).unwrap_or(0)
 }
 
 /// The alignment that a program wants, in bytes; what is no power of two means nothing.

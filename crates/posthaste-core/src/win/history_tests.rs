@@ -304,8 +304,8 @@ struct Shared {
 }
 
 impl Shared {
-    /// Two members with 64 bytes each, in units of the element.
-    fn new(element: &'static Builtin, is_honest: bool) -> Self {
+    /// Two members with 64 bytes each, in units of the element. `under_lock`: elements of all kinds are changed so.
+    fn new(element: &'static Builtin, is_honest: bool, under_lock: bool) -> Self {
         let (members, start) = (2, control(2));
         let (mapped, _) = Mapped::create(start + 128).unwrap();
         let part = |rank: usize| Part {
@@ -320,6 +320,7 @@ impl Shared {
         let memory = (Memory::Mapped(mapped, heeded), Vec::new());
         let comm = Arc::new(Comm::world(0, members as u32));
         let window = Window::new(comm, Flavor::Allocate, parts, memory, (&Info::new(), true));
+        let window = window.changed_under_lock(under_lock);
         window.epochs().lock_all(true);
         Self { window, element, at: Spot { rank: 1, disp: 2 }, is_honest }
     }
@@ -395,7 +396,8 @@ impl Shared {
 /// Histories of threads in mapped memory that do not fit any order, of so many.
 fn wrong_in_memory(named: Named, is_honest: bool, histories: u64) -> usize {
     let is_wrong = |history: &u64| {
-        let (clock, shared) = (&AtomicU64::new(0), &Shared::new(Builtin::of(named), is_honest));
+        let (clock, shared) =
+            (&AtomicU64::new(0), &Shared::new(Builtin::of(named), is_honest, history.is_multiple_of(2)));
         let barrier = &std::sync::Barrier::new(MEMBERS);
         let member = |rank: u64| {
             let state = AtomicU64::new(history * 64 + rank);

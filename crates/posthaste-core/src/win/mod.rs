@@ -55,8 +55,9 @@ use crate::onesided::{RemoteKey, RemoteMemory};
 pub(crate) use attachments::Attachments;
 pub(crate) use direct::Operands;
 pub use direct::Update;
+pub(crate) use direct::WIDE;
 pub use epoch::{Assert, Epochs, LockKind, Locked};
-pub(crate) use hints::{Facts, alignment, noncontiguous};
+pub(crate) use hints::{Facts, alignment, granularity, noncontiguous};
 pub use hints::{Hints, wanted_alignment};
 pub use packets::{Age, Operations, Origin, Targets, Traffic};
 pub(crate) use packets::{FEW, is_short};
@@ -148,6 +149,8 @@ pub struct Window {
     near: Vec<Mapped>,
     /// The kinds of elements that the network changes for all members ([`Methods::changes`](crate::method::Methods::changes)).
     changes: u64,
+    /// Elements of all kinds are changed under the lock of their target, if memory is mapped.
+    under_lock: bool,
     epochs: Epochs,
     flushes: short::Flushes,
     traffic: Arc<Traffic>,
@@ -192,6 +195,7 @@ impl Window {
             memory,
             near,
             changes: 0,
+            under_lock: false,
             epochs,
             flushes: short::Flushes::default(),
             traffic,
@@ -228,6 +232,11 @@ impl Window {
     /// The same, of which the network changes elements of these kinds.
     pub(crate) fn changed_by_network(self, changes: u64) -> Self {
         Self { changes, ..self }
+    }
+
+    /// The same, of which elements of all kinds are changed under the lock of their target: all its members have to agree on that.
+    pub(crate) fn changed_under_lock(self, under_lock: bool) -> Self {
+        Self { under_lock, ..self }
     }
 
     /// Whether the network does all atomic operations on such elements.

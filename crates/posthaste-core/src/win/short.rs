@@ -78,6 +78,7 @@ impl Window {
                 let Some(was) = self.update_double(atom, op, operand, at.rank as usize) else { return false };
                 was
             }
+            _ if self.under_lock => return false,
             (Predefined::Sum, Numbers::Integers | Numbers::Addresses) => atom.fetch_add(operand),
             _ if !direct::steps(element) => return false,
             (Predefined::Replace, _) => atom.swap(operand),
@@ -93,12 +94,42 @@ impl Window {
         true
     }
 
+    /// Combines an array of elements with operands, if that needs the lock of their target and nobody has it. Whether it has been
+    /// done.
+    #[inline]
+    pub fn combine_now(
+        &self,
+        element: &'static Builtin,
+        op: Predefined,
+        operands: Run,
+        at @ Spot { rank, .. }: Spot,
+    ) -> bool {
+        let (bytes, takes_lock) = (operands.len(), self.under_lock || !direct::steps(element));
+        if !takes_lock || bytes == 0 || bytes > direct::HELD {
+            return false;
+        }
+        let (Some(memory), Some((part, offset))) = (self.mapped(), self.range(at, bytes)) else {
+            return false;
+        };
+        let Some(base) = part.base else { return false };
+        let words = Words::of(memory, rank as usize);
+        if !words.try_busy(self.comm.rank() as u32) {
+            return false;
+        }
+        let is_done = op.combine(element, operands.source(), base.offset(offset as isize));
+        words.idle();
+        is_done
+    }
+
     /// Replaces one element by a new one if it is as expected, and fetches what it was, if the processor does that in one step.
     /// Whether it has been done.
     #[inline]
     pub fn swap_now(&self, element: &'static Builtin, [expected, new, old]: [Run; 3], at: Spot) -> bool {
         let size = element.size;
-        if [expected, new, old].iter().any(|run| run.len() != size) || size as i64 != element.extent {
+        if self.under_lock
+            || [expected, new, old].iter().any(|run| run.len() != size)
+            || size as i64 != element.extent
+        {
             return false;
         }
         let (Some(expected), Some(new)) = (expected.word(), new.word()) else { return false };
@@ -301,6 +332,45 @@ mod tests {
         assert!(!window.put_now(all(&data), to(0, 0)) && window.put_now(all(&data), to(1, 0)));
         assert!(window.flush_now(Some(1)) && window.flush_now(None));
         assert!(!window.flush_now(Some(0)) && !window.flush_now(Some(2)));
+    }
+
+    #[test]
+    fn an_array_is_combined_at_once_if_its_lock_is_free() {
+        let (window, doubles) = (window(), Builtin::of(Named::Double));
+        let array = |values: [f64; 3]| {
+            let mut buf = OwnedBuf::new(24);
+            buf.sink().copy_from(values.map(f64::to_le_bytes).as_flattened());
+            buf
+        };
+        let (ones, there) = (array([1.0, 2.0, 3.0]), array([0.0; 3]));
+        let to = |disp| Spot { rank: 1, disp };
+        let add = |window: &Window, element, disp| {
+            window.combine_now(element, Predefined::Sum, all(&ones), to(disp))
+        };
+        assert!(!add(&window, doubles, 5), "no epoch");
+        window.epochs().lock_all(false);
+        assert!(add(&window, doubles, 5) && add(&window, doubles, 5));
+        assert!(window.get_now(all(&there), to(5)));
+        assert_eq!(there.source().to_vec(), array([2.0, 4.0, 6.0]).source().to_vec());
+        assert!(!add(&window, doubles, 6), "beyond the end");
+        assert!(!window.combine_now(doubles, Predefined::Band, all(&ones), to(0)), "no such operation");
+        assert!(!add(&window, Builtin::of(Named::Int64), 0), "the processor changes these by itself");
+        let words = Words::of(window.mapped().unwrap(), 1);
+        assert!(words.try_busy(0) && !add(&window, doubles, 5), "somebody has the lock");
+        words.idle();
+        assert!(add(&window, doubles, 5), "it was given back");
+        let window = window.changed_under_lock(true);
+        assert!(add(&window, Builtin::of(Named::Int64), 0));
+        let number = number(1);
+        let alone = (all(&number), Some(all(&number)), to(0));
+        assert!(!window.update_now(
+            Builtin::of(Named::Int64),
+            Predefined::Sum,
+            Some(alone.0),
+            alone.1,
+            alone.2
+        ));
+        assert!(!window.swap_now(Builtin::of(Named::Int64), [all(&number); 3], to(0)));
     }
 
     #[test]

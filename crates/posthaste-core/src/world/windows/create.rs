@@ -33,7 +33,8 @@ use crate::onesided::{RemoteKey, RemoteMemory};
 use crate::progress::Vci;
 use crate::pt2pt::Engine;
 use crate::win::{
-    Attachments, Flavor, Heeded, Memory, Part, Targets, Window, alignment, control, noncontiguous,
+    Attachments, Flavor, Heeded, Memory, Part, Targets, WIDE, Window, alignment, control, granularity,
+    noncontiguous,
 };
 use crate::world::World;
 use crate::world::windows::lost_member;
@@ -96,6 +97,8 @@ struct Member {
     maps: bool,
     /// It does not need the memory of a shared window in one piece.
     apart: bool,
+    /// It changes more elements at once than the processor does.
+    in_arrays: bool,
 }
 
 impl Member {
@@ -431,9 +434,10 @@ impl World {
         }
         let (job, node, apart) = (self.job().0, self.node().into(), noncontiguous(new.info));
         let local = self.common.local_rank as u64;
-        let own = [size, new.unit, job, node, local, maps.into(), apart.into()];
+        let in_arrays = granularity(new.info) > WIDE;
+        let own = [size, new.unit, job, node, local, maps.into(), apart.into(), in_arrays.into()];
         let told = self.share_numbers(flavor, comm, own)?;
-        let member = |[size, unit, job, node, local, maps, apart]: [u64; 7]| Member {
+        let member = |[size, unit, job, node, local, maps, apart, in_arrays]: [u64; 8]| Member {
             size,
             unit,
             job,
@@ -442,6 +446,7 @@ impl World {
             // Whoever tells a place that this node does not have shares nothing with us.
             maps: maps != 0 && local < self.common.node.ranks() as u64,
             apart: apart != 0,
+            in_arrays: in_arrays != 0,
         };
         Ok(Members::All(told.into_iter().map(member).collect()))
     }
@@ -469,7 +474,8 @@ impl World {
         let bases = starts.into_iter().map(|start| Some(UserBuf::mapped(&mapped, start)));
         let parts = members.iter().zip(bases).map(mapped_part).collect();
         let memory = (Memory::Mapped(mapped, heeded(comm, members)), Vec::new());
-        let window = Arc::new(Window::new(comm.clone(), flavor, parts, memory, (new.info, apart)));
+        let window = Window::new(comm.clone(), flavor, parts, memory, (new.info, apart));
+        let window = Arc::new(window.changed_under_lock(under_lock(members)));
         self.common.mappings.add(&window);
         Ok(Some(window))
     }
@@ -522,7 +528,8 @@ impl World {
         words.close();
         let parts = members.iter().zip(bases).map(mapped_part).collect();
         let memory = (Memory::Mapped(words, heeded(comm, members)), near);
-        Ok(Some(Arc::new(Window::new(comm.clone(), FLAVOR, parts, memory, (new.info, false)))))
+        let window = Window::new(comm.clone(), FLAVOR, parts, memory, (new.info, false));
+        Ok(Some(Arc::new(window.changed_under_lock(under_lock(members)))))
     }
 
     /// Memory in which the members of this node tell each other what they have attached to a dynamic window; `None`: there is one
@@ -732,6 +739,12 @@ fn mapped_part((member, base): (&Member, Option<UserBuf>)) -> Part {
     Part { key, memory: None, size: member.size, unit: member.unit, base }
 }
 
+/// Whether all say that they change arrays of elements at once: one lock for an array is cheaper than a step of the processor for each
+/// element.
+fn under_lock(members: &[Member]) -> bool {
+    members.iter().all(|member| member.in_arrays)
+}
+
 /// What has been heeded of the members' words so far.
 fn heeded(comm: &Comm, members: &[Member]) -> Heeded {
     let me = comm.rank() as usize;
@@ -764,9 +777,13 @@ fn dynamic(window: &Window) -> Result<()> {
 mod tests {
     use super::*;
 
+    fn member(job: u64, node: u64, maps: bool) -> Member {
+        Member { size: 8, unit: 1, job, node, local: 0, maps, apart: false, in_arrays: false }
+    }
+
     #[test]
     fn shared_memory_of_a_rank_follows_that_of_the_one_before() {
-        let member = |size| Member { size, unit: 1, job: 0, node: 0, local: 0, maps: true, apart: false };
+        let member = |size| Member { size, ..member(0, 0, true) };
         let members = [member(10), member(0), member(5000)];
         let front = control(3);
         assert_eq!(layout(&members, false), (vec![front, front + 10, front + 10], front + 5010));
@@ -778,7 +795,6 @@ mod tests {
 
     #[test]
     fn a_node_of_another_job_is_another_node() {
-        let member = |job, node, maps| Member { size: 8, unit: 1, job, node, local: 0, maps, apart: false };
         assert!(member(7, 2, true).maps_with(&member(7, 2, true)));
         for other in [member(8, 2, true), member(7, 3, true), member(7, 2, false)] {
             assert!(!other.maps_with(&member(7, 2, true)) && !member(7, 2, true).maps_with(&other));

@@ -1,0 +1,4 @@
+// ranks: 1 2 4
+/* The same where the program says that it changes arrays of elements at once. MPI-5.0 section 12.2.1. */
+#define GRANULARITY "4096"
+#include "win_arrays.c"
