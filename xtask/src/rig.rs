@@ -140,8 +140,10 @@ impl Rig {
         let job = Job::new("tc").args(["-n", &name, "qdisc"]);
         let job = match rate {
             Some(rate) => {
+                // What a system that wakes up late lets pass at once: a millisecond's worth.
+                let burst = (rate * 125).max(128 << 10).to_string();
                 let rate = format!("{rate}mbit");
-                let how = ["tbf", "rate", &rate, "burst", "128k", "latency", "20ms"];
+                let how = ["tbf", "rate", &rate, "burst", &burst, "latency", "20ms"];
                 job.args(["replace", "dev", interface, "root"]).args(how)
             }
             None => job.args(["del", "dev", interface, "root"]),

@@ -153,8 +153,8 @@ pub(crate) fn combine_slices<T: Equivalence>(
 /// `result = f(input, right)` for `count` neighbours.
 ///
 /// # Safety
-/// All are valid for `count` elements, `result` for writing. `right` and `result` are one place or do not overlap; `input` and `result`
-/// do not.
+/// All are valid for `count` elements, `result` for writing. Where `result` overlaps `input`, or `right` at another place, results mean
+/// nothing.
 #[inline(always)]
 unsafe fn combine_raw<T: Element>(
     [input, right]: [*const u8; 2],

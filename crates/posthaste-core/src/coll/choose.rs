@@ -50,6 +50,9 @@ const COMBINED: u64 = 32 << 10;
 const PACKED: u64 = 32 << 10;
 /// Length of a part from which on each member of a node combines its own with those of other nodes.
 const LANE_PART: u64 = 64 << 10;
+/// Length of a block from which on both members of each node, or all of them, gather those of other nodes.
+const GATHERED_BY_TWO: u64 = 16 << 10;
+const GATHERED_BY_ALL: u64 = 1 << 20;
 /// Most members that all talk to all at once.
 const DIRECT_MEMBERS: u32 = 32;
 
@@ -161,6 +164,13 @@ pub(super) fn alltoall_goes_through_leaders(members: u32, block: u64) -> bool {
 /// communication" (CLUSTER 2020).
 pub(super) fn takes_lanes(members: u32, part: u64, oversubscribed: bool) -> bool {
     part >= LANE_PART && members <= if oversubscribed { CROWDED_DIRECT } else { DIRECT_MEMBERS }
+}
+
+/// Whether each of so many members on each node gathers blocks of so many bytes from other nodes: two always share the work; of more, each hands
+/// on what it gets to all others, in more messages than one member would.
+pub(super) fn gathers_in_lanes(members: u32, block: u64, oversubscribed: bool) -> bool {
+    let least = if members <= 2 { GATHERED_BY_TWO } else { GATHERED_BY_ALL };
+    block >= least && takes_lanes(members, block.max(LANE_PART), oversubscribed)
 }
 
 /// Whether blocks of so many bytes that go in one message are packed for it: where copies cost less than a datatype that says where the
@@ -401,6 +411,8 @@ mod tests {
         assert_eq!(reduce_scatter(8, 2049, Cpus::OneHost(2)), ReduceScatter::Direct);
         assert_eq!([2, 3].map(|n| scan(n, true)), [Scan::Doubling, Scan::Chain]);
         assert_eq!(scan(64, false), Scan::Doubling);
+        let gathered = [(2, 16 << 10), (2, 8), (4, 512 << 10), (4, 1 << 20)];
+        assert_eq!(gathered.map(|(n, block)| gathers_in_lanes(n, block, true)), [true, false, false, true]);
         assert_eq!(alltoall(2, 8, Cpus::Shared), Alltoall::Direct);
         assert_eq!(allreduce(2, 8, Cpus::Shared), Allreduce::Doubling);
     }

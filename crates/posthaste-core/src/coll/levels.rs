@@ -177,6 +177,11 @@ impl<'n> Levels<'n> {
 
     /// Everybody gets everybody's block; the nodes are runs of ranks.
     pub(super) fn allgather(&self, draft: &mut Draft<'_>, send: Option<Operand<'_>>, recv: Operand<'_>) {
+        if let Some(members) = self.nodes.members_of_each()
+            && choose::gathers_in_lanes(members, recv.bytes(), draft.team.is_oversubscribed())
+        {
+            return self.allgather_in_lanes(draft, send, recv, members);
+        }
         let (nodes, rank) = (self.nodes, draft.team.rank() as u32);
         let run = |node: u32| {
             let members = nodes.members(node);
@@ -200,6 +205,39 @@ impl<'n> Levels<'n> {
         self.inside(draft);
         let all = Operand { count: recv.count.wrapping_mul(u64::from(nodes.size())), ..recv };
         bcast::down(draft, &all, 0, draft.team.is_oversubscribed());
+    }
+
+    /// The same of long blocks, with as many members on each node, which follow each other: each exchanges its own with those that stand
+    /// at the same place on the other nodes, one node after the other, and meanwhile its node exchanges what came before.
+    fn allgather_in_lanes(
+        &self,
+        draft: &mut Draft<'_>,
+        send: Option<Operand<'_>>,
+        recv: Operand<'_>,
+        members: u32,
+    ) {
+        draft.going(LANES);
+        let (nodes, rank) = (self.nodes.count(), draft.me());
+        let (here, place) = (rank / members, rank % members);
+        let own = recv.block(rank);
+        if let Some(send) = send {
+            draft.copy(send.all(), own.clone());
+        }
+        for turn in 0..nodes {
+            let came = (here + nodes - turn) % nodes;
+            let (to, from) = ((here + turn + 1) % nodes, (came + nodes - 1) % nodes);
+            if to != here {
+                draft.send(to * members + place, own.clone());
+                draft.receive(from * members + place, recv.block(from * members + place));
+            }
+            let mine = recv.block(came * members + place);
+            for distance in 1..members {
+                let (to, from) = ((place + distance) % members, (place + members - distance) % members);
+                draft.send(here * members + to, mine.clone());
+                draft.receive(here * members + from, recv.block(came * members + from));
+            }
+            draft.turn();
+        }
     }
 
     /// Everybody gets its block of the combination of all operands, the blocks short: the leader of a node combines what is for all of

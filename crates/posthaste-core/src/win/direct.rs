@@ -55,7 +55,7 @@ pub(crate) struct Operands {
 }
 
 impl Window {
-    /// Does an accumulate operation on mapped memory. `busy` takes the lock for elements that need it.
+    /// Does an accumulate operation on mapped memory. `busy` takes the lock where elements, or all of the window's, need it.
     ///
     /// # Errors
     /// An operation that the elements do not have; what `busy` says.

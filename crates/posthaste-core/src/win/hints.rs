@@ -1,7 +1,7 @@
 //! Hints of windows (MPI-5.0 §12.2.1 to §12.2.4, §12.4.3).
 //!
-//! What must stay true: a window shows the hints that it knows, each with the value in force. What is unknown, has a value that
-//! means nothing, or is not so, is ignored and not shown.
+//! What must stay true: a window shows the hints that it knows, each with the value in force; `mpi_accumulate_granularity` as it was given, which
+//! all members have to give alike. What is unknown, has a value that means nothing, or is not so, is ignored and not shown.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -15,7 +15,7 @@
 //!
 //! What must stay true: all members of a window do all atomic operations on an element by one mechanism. Either the memory
 //! of all members is mapped by all of them, and each member does them itself: by a step of the processor where it has one
-//! for the element's size and place, else under a lock of the target. Or each member does those on its memory for all, in
+//! for the element's size and place, else, and in some windows always, under a lock of the target. Or each member does those on its memory for all, in
 //! its VCI; or, of the kinds of elements that it knows, a network that leads from each member to all others. Which of these is
 //! agreed when the window is made. The target of an access is checked by its origin with the
 //! sizes that its owner has told, and again by the owner when packets do it.

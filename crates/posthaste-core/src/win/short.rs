@@ -1,5 +1,6 @@
 //! The short way of an access: contiguous elements of memory that is mapped here, in an epoch that is open, and nothing to
-//! wait for. All of an access is then a check of the epoch, a check of the range, and one move or one step of the processor.
+//! wait for. All of an access is then a check of the epoch, a check of the range, and one move, one step of the processor, or one loop under the
+//! lock of the target.
 //!
 //! What must stay true: nothing is done unless everything is certain. What is not goes the general way (`World::put` and its
 //! kin), which alone finds the words for what is wrong. Elements change by the same steps on both ways.

@@ -436,6 +436,52 @@ fn long_reductions_to_all_go_in_lanes() {
     }
 }
 
+/// Each member gathers from those at the same place on the other nodes: both of two, and all of more where blocks are very long.
+#[test]
+fn long_blocks_are_gathered_in_lanes() {
+    let word = Datatype::of::<u64>();
+    let mut in_lanes = [0; 2];
+    everywhere(&[4, 6, 8], |places, teams, label| {
+        let n = teams.len() as u32;
+        let members = Nodes::of(0, places.iter().copied()).and_then(|nodes| nodes.members_of_each());
+        let Some(members) = members else { return };
+        let count = if members == 2 { 2048 + 3 } else { 128 << 10 };
+        let all: Vec<u64> = (0..u64::from(n) * count).map(|at| at * 7 + 3).collect();
+        let block = |rank: u32| &all[(u64::from(rank) * count) as usize..][..count as usize];
+        let own: Vec<Memory> = (0..n).map(|rank| Memory::new(block(rank))).collect();
+        let got: Vec<Memory> = (0..n)
+            .map(|rank| {
+                let mut start = vec![0; all.len()];
+                start[(u64::from(rank) * count) as usize..][..count as usize].copy_from_slice(block(rank));
+                Memory::new(&start)
+            })
+            .collect();
+        let messages = between(places, teams, |team, rank| {
+            let own = Operand::new(own[rank as usize].buf(), count, &word);
+            let recv = Operand::new(got[rank as usize].buf(), count, &word);
+            coll::allgather(team, (rank % 3 != 1).then_some(own), recv)
+        });
+        assert!(got.iter().all(|got| got.get(all.len()) == all), "{label}");
+        assert_eq!(messages as u32, n * (n / members - 1), "{label}");
+        in_lanes[usize::from(members > 2)] += 1;
+    });
+    assert!(in_lanes.iter().all(|times| *times > 1), "{in_lanes:?}");
+    for seed in 1..=6 {
+        let (n, count) = (6, 2048u64);
+        let mut room = Room::new(n, seed % 2 == 0, seed, ROUGH);
+        room.teams = teams_on(&[0, 0, 1, 1, 2, 2], seed % 2 == 0);
+        let own: Vec<Words> =
+            (0..n).map(|rank| Words::new(&vec![u64::from(rank) + 1; count as usize])).collect();
+        let got: Vec<Words> = (0..n).map(|_| Words::zeros((u64::from(n) * count) as usize)).collect();
+        room.succeed(|team, rank| {
+            let own = Operand::new(own[rank as usize].buf(), count, &word);
+            coll::allgather(team, Some(own), Operand::new(got[rank as usize].buf(), count, &word))
+        });
+        let expected: Vec<u64> = (0..n).flat_map(|rank| vec![u64::from(rank) + 1; count as usize]).collect();
+        assert!(got.iter().all(|got| got.get() == expected), "seed {seed}");
+    }
+}
+
 #[test]
 fn operations_in_two_levels_over_the_simulated_network() {
     let (pair, compose) = (pair(), compose());

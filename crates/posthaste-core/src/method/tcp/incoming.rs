@@ -12,7 +12,9 @@ use posthaste_os::socket::Stream;
 
 use crate::ids::{Peer, RequestId};
 use crate::method::reassembly::Reassembly;
-use crate::method::tcp::outgoing::{BYE, FAR, OFFER, OWN, PACKET, PART, PREFIX, RESUME, SHARED, THROTTLE};
+use crate::method::tcp::outgoing::{
+    BYE, FAR, OFFER, OWN, PACKET, PAD, PART, PREFIX, RESUME, SHARED, THROTTLE,
+};
 use crate::method::tcp::pair::{OFFERED, Said};
 use crate::method::{Event, Next, OpenReceive};
 use crate::trace::{Counter, Counts};
@@ -248,7 +250,7 @@ impl Input {
         let word = u32::from_le_bytes(*word);
         if word & OWN != 0 {
             return match word {
-                THROTTLE | RESUME | BYE | PART => Front::Own(word),
+                THROTTLE | RESUME | BYE | PART | PAD => Front::Own(word),
                 OFFER => rest.first_chunk().map_or(Front::Part, |offer| Front::Said(Said::Offer(*offer))),
                 SHARED => Front::Said(Said::Shared),
                 FAR => Front::Said(Said::Far),
@@ -335,7 +337,7 @@ impl Input {
                     Front::Part => return Ok(busy),
                     Front::Garbage => return Err(Garbage),
                     Front::Own(word) => {
-                        *throttled = word == THROTTLE;
+                        *throttled = word == THROTTLE || word == PAD && *throttled;
                         self.bye |= word == BYE;
                         self.has_parted |= word == PART;
                         self.start += 4;

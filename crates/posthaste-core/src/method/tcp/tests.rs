@@ -437,6 +437,20 @@ fn a_long_eager_message_that_leaves_in_parts_keeps_its_place() {
     assert!(behind == 1 || house.hear()[0].starts_with("1 from 0: eager"));
 }
 
+/// What is put in front of a long message says nothing about throttling.
+#[test]
+fn a_long_message_does_not_end_throttling() {
+    let mut house = House::new(&[7; 2]);
+    house.talk(0, 1);
+    let throttle = THROTTLE;
+    house.tcps[0].way(Peer(1)).out.push_own(throttle);
+    let (out, into, emit) = long(64 << 10);
+    let sender = RequestId { slot: 1, generation: 1 };
+    assert!(house.tcps[0].send_in_place(Peer(1), &emit, sender, segment(&out)).is_ok());
+    receive(&mut house, &[Some(&into)]);
+    assert!(house.tcps[1].way(Peer(0)).throttled);
+}
+
 /// Between the beginning of a long eager message and the answer where it goes nobody looks at it, also when its sender was
 /// looked at by the fast path of a receive before.
 #[test]
