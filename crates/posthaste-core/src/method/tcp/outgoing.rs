@@ -55,7 +55,7 @@ pub(super) const SHARED: u32 = OWN | 6;
 /// They go over the connection.
 pub(super) const FAR: u32 = OWN | 7;
 
-/// Nothing: data in place begins at a multiple of [`ALIGNED`].
+/// Nothing: data in place begins a multiple of [`ALIGNED`] bytes from where it is copied to.
 pub(super) const PAD: u32 = OWN | 8;
 /// Systems copy by instructions that take twice as long where source and destination lie less than this apart in their pages, but not at the same
 /// place. Their own memory for a socket begins with a page, as that of long blocks of the heap does but for 16 bytes.
@@ -148,11 +148,10 @@ impl Out {
             return Err(segment);
         }
         let behind = self.waiting() - self.fragments.iter().map(|fragment| fragment.behind).sum::<usize>();
-        let mut fragment = Fragment::new(behind, emit, segment.len());
-        fragment.last = Some(sender);
-        fragment.rest = Some(segment);
+        let len = segment.len();
+        let mut fragment = Fragment { rest: Some(segment), last: Some(sender), ..Fragment::of_runs([]) };
         fragment.refill();
-        self.fragments.push_back(fragment);
+        self.fragments.push_back(fragment.headed(behind, emit, len));
         Ok(())
     }
 
@@ -259,26 +258,31 @@ impl Out {
 }
 
 impl Fragment {
-    /// A head for so many bytes of data, behind so many bytes of records: with words in front of it that let the data begin where it is
-    /// copied fast.
-    fn new(behind: usize, emit: &Emit, data: u64) -> Self {
+    /// Data that lies so, without a head.
+    fn of_runs(runs: impl Into<VecDeque<(usize, usize)>>) -> Self {
+        let head = [0; ALIGNED + PREFIX + FRONT];
+        Self { behind: 0, head, head_len: 0, head_sent: 0, runs: runs.into(), rest: None, last: None }
+    }
+
+    /// The same with a head for so many bytes of data, behind so many bytes of records: with words in front of it that let the data go
+    /// where it is copied fast.
+    fn headed(mut self, behind: usize, emit: &Emit, data: u64) -> Self {
         let front = emit.front();
-        let mut head = [0; ALIGNED + PREFIX + FRONT];
-        let (pads, unpadded) =
-            head.as_chunks_mut::<4>().0.split_at_mut(Self::pads(behind + PREFIX + front.len()));
-        let unpadded = unpadded.as_flattened_mut();
-        pads.fill(PAD.to_le_bytes());
+        let len = PREFIX + front.len();
+        let begins = self.runs.front().map_or(0, |(address, _)| *address);
+        let (pads, unpadded) = self.head.split_at_mut(Self::pads(behind + len, begins));
+        pads.as_chunks_mut().0.fill(PAD.to_le_bytes());
         unpadded[..4].copy_from_slice(&((front.len() as u64 + data) as u32).to_le_bytes());
         unpadded[4..PREFIX].copy_from_slice(&emit.header);
         unpadded[PREFIX..][..front.len()].copy_from_slice(front);
-        let head_len = pads.as_flattened().len() + PREFIX + front.len();
-        Self { behind, head, head_len, head_sent: 0, runs: VecDeque::new(), rest: None, last: None }
+        (self.behind, self.head_len) = (behind, pads.len() + len);
+        self
     }
 
-    /// How many words bring a length to a multiple, if that can be.
-    fn pads(len: usize) -> usize {
-        let missing = len.next_multiple_of(ALIGNED) - len;
-        if missing.is_multiple_of(4) { missing / 4 } else { 0 }
+    /// Bytes, whole words, that bring a length to the place of an address within so many, if that can be.
+    fn pads(len: usize, address: usize) -> usize {
+        let missing = address.wrapping_sub(len) % ALIGNED;
+        if missing.is_multiple_of(4) { missing } else { 0 }
     }
 
     /// The next fragment of a granted message, if the kernel can take it from where it lies.
@@ -290,8 +294,7 @@ impl Fragment {
         if n == 0 {
             return None;
         }
-        let fragment = Self::new(behind, &Emit::data(put.receiver, offset), n);
-        Some(Self { runs: list.into(), ..fragment })
+        Some(Self::of_runs(list).headed(behind, &Emit::data(put.receiver, offset), n))
     }
 
     /// Lists the next pieces of what is left.
@@ -337,10 +340,13 @@ mod tests {
         let (mode, types) = (Mode::Standard, Types::UNKNOWN);
         let envelope = Envelope { context: ContextId::WORLD, source: 0, tag: 0, len: 1000, mode, types };
         for emit in [Emit::data(id, 0), Emit::eager(&envelope), Emit::eager_synchronous(&envelope, id)] {
-            for behind in 0..100 {
-                let fragment = Fragment::new(behind, &emit, 1000);
+            for (behind, address) in
+                (0..100).flat_map(|behind| [0, 4096 + 16, 24, 36, 7].map(|at| (behind, at)))
+            {
+                let fragment = Fragment::of_runs([(address, 1000)]).headed(behind, &emit, 1000);
                 let (begins, plain) = (behind + fragment.head_len, PREFIX + emit.front().len());
-                assert!(begins.is_multiple_of(ALIGNED) || !behind.is_multiple_of(4), "behind {behind}");
+                let is_near = begins.abs_diff(address).is_multiple_of(ALIGNED);
+                assert!(is_near || behind % 4 != address % 4, "behind {behind}, at {address}");
                 let (pads, head) = fragment.head[..fragment.head_len].split_at(fragment.head_len - plain);
                 assert!(pads.as_chunks::<4>().0.iter().all(|word| *word == PAD.to_le_bytes()));
                 assert_eq!(head[..4], (emit.front().len() as u32 + 1000).to_le_bytes());
