@@ -33,9 +33,7 @@ mod vector;
 
 pub use cells::Cells;
 pub(crate) use device::{Copies, Direction};
-pub(crate) use element::{
-    Element, Extended, Half, Pair, combine, combine_beside, combine_packed, combine_slices,
-};
+pub(crate) use element::{Element, Extended, Half, Operands, Pair, combine, combine_slices};
 pub(crate) use elements::Elements;
 #[doc(hidden)]
 pub use equivalence::equivalence_of_fields;

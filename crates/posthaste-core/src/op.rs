@@ -12,8 +12,8 @@ mod inside;
 mod tests;
 
 use crate::buffer::{
-    Base, Element, Equivalence, Extended, Half, OwnedBuf, Pair, Quad, UserBuf, combine, combine_beside,
-    combine_packed, combine_slices,
+    Base, Element, Equivalence, Extended, Half, Operands, OwnedBuf, Pair, Quad, UserBuf, combine,
+    combine_slices,
 };
 use crate::datatype::{Builtin, Class, Combination, Datatype, Kind, Segment};
 use crate::error::{Error, ErrorClass, Result};
@@ -148,8 +148,26 @@ impl Predefined {
             return false;
         }
         let count = input.len() as u64 / element.size;
-        by_kind(self, element, Input::Packed(input), inout, count);
+        by_kind(self, element, Operands::packed(input, inout), inout, count);
         true
+    }
+
+    /// What an integer of up to 8 bytes becomes of an operand and its value, each in the low bytes of a word, where the standard defines it.
+    pub(crate) fn on_words(self, element: &Builtin) -> Option<fn(u64, u64) -> u64> {
+        if !self.classes().contains(&element.class) {
+            return None;
+        }
+        match element.kind {
+            Kind::Signed(1) => on_words::<i8>(self),
+            Kind::Signed(2) => on_words::<i16>(self),
+            Kind::Signed(4) => on_words::<i32>(self),
+            Kind::Signed(8) => on_words::<i64>(self),
+            Kind::Unsigned(1) => on_words::<u8>(self),
+            Kind::Unsigned(2) => on_words::<u16>(self),
+            Kind::Unsigned(4) => on_words::<u32>(self),
+            Kind::Unsigned(8) => on_words::<u64>(self),
+            _ => None,
+        }
     }
 
     /// The table of MPI-5.0 §6.9.2.
@@ -175,17 +193,6 @@ impl Predefined {
             _ => false,
         }
     }
-}
-
-/// Where the left operands come from.
-#[derive(Clone, Copy)]
-enum Input<'a> {
-    /// An array in user memory.
-    Array(UserBuf),
-    /// A packed stream.
-    Packed(Source<'a>),
-    /// The same, while right operands lie here and not where the results go.
-    Beside(Source<'a>, UserBuf),
 }
 
 impl From<Predefined> for Op {
@@ -317,13 +324,13 @@ impl Op {
                 crate::datatype::copy(&mut from, &mut Segment::new(inout, count, datatype));
             }
             Repr::Predefined(op) => {
-                let input = Input::Array(input);
+                let operands = Operands::arrays(input, inout);
                 if let Some(builtin) = datatype.stands_for() {
-                    by_kind(*op, builtin, input, inout, count);
+                    by_kind(*op, builtin, operands, inout, count);
                 } else if let Some((value, index)) = datatype.value_and_index() {
                     match index.kind {
-                        Kind::Signed(4) => by_value::<i32>(*op, value.kind, input, inout, count),
-                        _ => by_value::<i64>(*op, value.kind, input, inout, count),
+                        Kind::Signed(4) => by_value::<i32>(*op, value.kind, operands, inout, count),
+                        _ => by_value::<i64>(*op, value.kind, operands, inout, count),
                     }
                 }
             }
@@ -368,7 +375,7 @@ impl Op {
                 Segment::new(inout, count, datatype).unpack(input);
             }
             (Repr::Predefined(op), Some(builtin)) if builtin.size as i64 == builtin.extent => {
-                by_kind(*op, builtin, Input::Packed(input), inout, count);
+                by_kind(*op, builtin, Operands::packed(input, inout), inout, count);
             }
             _ => return self.apply_unpacked(datatype, input, inout, count),
         }
@@ -382,8 +389,7 @@ impl Op {
         let builtin = datatype.stands_for().filter(|builtin| builtin.size as i64 == builtin.extent)?;
         self.check(datatype).ok()?;
         Combination::new(datatype, move |input, right, result, count| {
-            let input = if right == result { Input::Packed(input) } else { Input::Beside(input, right) };
-            by_kind(op, builtin, input, result, count);
+            by_kind(op, builtin, Operands::packed(input, right), result, count);
         })
     }
 
@@ -435,40 +441,45 @@ fn check_kind(op: Predefined, builtin: &Builtin) -> Result<()> {
 }
 
 /// Chooses the element type. [`Op::check`] has let only valid pairs through.
-fn by_kind(op: Predefined, builtin: &Builtin, input: Input<'_>, inout: UserBuf, count: u64) {
-    match builtin.kind {
-        Kind::Signed(1) => integer::<i8>(op, input, inout, count),
-        Kind::Signed(2) => integer::<i16>(op, input, inout, count),
-        Kind::Signed(4) => integer::<i32>(op, input, inout, count),
-        Kind::Signed(8) => integer::<i64>(op, input, inout, count),
-        Kind::Signed(_) => integer::<i128>(op, input, inout, count),
-        Kind::Unsigned(1) => integer::<u8>(op, input, inout, count),
-        Kind::Unsigned(2) => integer::<u16>(op, input, inout, count),
-        Kind::Unsigned(4) => integer::<u32>(op, input, inout, count),
-        Kind::Unsigned(_) => integer::<u64>(op, input, inout, count),
-        Kind::Float(2) => number::<Half>(op, input, inout, count),
-        Kind::Float(4) => number::<f32>(op, input, inout, count),
-        Kind::Float(16) => number::<Quad>(op, input, inout, count),
-        Kind::Float(_) => number::<f64>(op, input, inout, count),
-        Kind::Extended => number::<Extended>(op, input, inout, count),
-        Kind::Complex(2) => arithmetic::<[Half; 2]>(op, input, inout, count),
-        Kind::Complex(4) => arithmetic::<[f32; 2]>(op, input, inout, count),
-        Kind::Complex(16) => arithmetic::<[Quad; 2]>(op, input, inout, count),
-        Kind::Complex(_) => arithmetic::<[f64; 2]>(op, input, inout, count),
-        Kind::ComplexExtended => arithmetic::<[Extended; 2]>(op, input, inout, count),
-        Kind::Logical(1) => logical::<u8>(op, input, inout, count),
-        Kind::Logical(2) => logical::<u16>(op, input, inout, count),
-        Kind::Logical(4) => logical::<u32>(op, input, inout, count),
-        Kind::Logical(8) => logical::<u64>(op, input, inout, count),
-        Kind::Logical(_) => logical::<u128>(op, input, inout, count),
-        Kind::FloatInt => located::<f32, i32>(op, input, inout, count),
-        Kind::DoubleInt => located::<f64, i32>(op, input, inout, count),
-        Kind::LongInt => located::<i64, i32>(op, input, inout, count),
-        Kind::TwoInt | Kind::TwoInteger => located::<i32, i32>(op, input, inout, count),
-        Kind::ShortInt => located::<i16, i32>(op, input, inout, count),
-        Kind::LongDoubleInt => located::<Extended, i32>(op, input, inout, count),
-        Kind::TwoReal => located::<f32, f32>(op, input, inout, count),
-        Kind::TwoDouble => located::<f64, f64>(op, input, inout, count),
+fn by_kind(op: Predefined, builtin: &Builtin, operands: Operands<'_>, result: UserBuf, count: u64) {
+    // Complex numbers are added part by part.
+    let (kind, count) = match builtin.kind {
+        Kind::Complex(size) if op == Predefined::Sum => (Kind::Float(size), 2 * count),
+        kind => (kind, count),
+    };
+    match kind {
+        Kind::Signed(1) => integer::<i8>(op, operands, result, count),
+        Kind::Signed(2) => integer::<i16>(op, operands, result, count),
+        Kind::Signed(4) => integer::<i32>(op, operands, result, count),
+        Kind::Signed(8) => integer::<i64>(op, operands, result, count),
+        Kind::Signed(_) => integer::<i128>(op, operands, result, count),
+        Kind::Unsigned(1) => integer::<u8>(op, operands, result, count),
+        Kind::Unsigned(2) => integer::<u16>(op, operands, result, count),
+        Kind::Unsigned(4) => integer::<u32>(op, operands, result, count),
+        Kind::Unsigned(_) => integer::<u64>(op, operands, result, count),
+        Kind::Float(2) => number::<Half>(op, operands, result, count),
+        Kind::Float(4) => number::<f32>(op, operands, result, count),
+        Kind::Float(16) => number::<Quad>(op, operands, result, count),
+        Kind::Float(_) => number::<f64>(op, operands, result, count),
+        Kind::Extended => number::<Extended>(op, operands, result, count),
+        Kind::Complex(2) => arithmetic::<[Half; 2]>(op, operands, result, count),
+        Kind::Complex(4) => arithmetic::<[f32; 2]>(op, operands, result, count),
+        Kind::Complex(16) => arithmetic::<[Quad; 2]>(op, operands, result, count),
+        Kind::Complex(_) => arithmetic::<[f64; 2]>(op, operands, result, count),
+        Kind::ComplexExtended => arithmetic::<[Extended; 2]>(op, operands, result, count),
+        Kind::Logical(1) => logical::<u8>(op, operands, result, count),
+        Kind::Logical(2) => logical::<u16>(op, operands, result, count),
+        Kind::Logical(4) => logical::<u32>(op, operands, result, count),
+        Kind::Logical(8) => logical::<u64>(op, operands, result, count),
+        Kind::Logical(_) => logical::<u128>(op, operands, result, count),
+        Kind::FloatInt => located::<f32, i32>(op, operands, result, count),
+        Kind::DoubleInt => located::<f64, i32>(op, operands, result, count),
+        Kind::LongInt => located::<i64, i32>(op, operands, result, count),
+        Kind::TwoInt | Kind::TwoInteger => located::<i32, i32>(op, operands, result, count),
+        Kind::ShortInt => located::<i16, i32>(op, operands, result, count),
+        Kind::LongDoubleInt => located::<Extended, i32>(op, operands, result, count),
+        Kind::TwoReal => located::<f32, f32>(op, operands, result, count),
+        Kind::TwoDouble => located::<f64, f64>(op, operands, result, count),
     }
 }
 
@@ -476,84 +487,108 @@ fn by_kind(op: Predefined, builtin: &Builtin, input: Input<'_>, inout: UserBuf, 
 fn by_value<I: Element + PartialOrd>(
     op: Predefined,
     value: Kind,
-    input: Input<'_>,
-    inout: UserBuf,
+    operands: Operands<'_>,
+    result: UserBuf,
     count: u64,
 ) {
     match value {
-        Kind::Signed(1) => located::<i8, I>(op, input, inout, count),
-        Kind::Signed(2) => located::<i16, I>(op, input, inout, count),
-        Kind::Signed(4) => located::<i32, I>(op, input, inout, count),
-        Kind::Signed(8) => located::<i64, I>(op, input, inout, count),
-        Kind::Signed(_) => located::<i128, I>(op, input, inout, count),
-        Kind::Unsigned(1) => located::<u8, I>(op, input, inout, count),
-        Kind::Unsigned(2) => located::<u16, I>(op, input, inout, count),
-        Kind::Unsigned(4) => located::<u32, I>(op, input, inout, count),
-        Kind::Unsigned(_) => located::<u64, I>(op, input, inout, count),
-        Kind::Float(2) => located::<Half, I>(op, input, inout, count),
-        Kind::Float(4) => located::<f32, I>(op, input, inout, count),
-        Kind::Float(16) => located::<Quad, I>(op, input, inout, count),
-        Kind::Extended => located::<Extended, I>(op, input, inout, count),
-        _ => located::<f64, I>(op, input, inout, count),
+        Kind::Signed(1) => located::<i8, I>(op, operands, result, count),
+        Kind::Signed(2) => located::<i16, I>(op, operands, result, count),
+        Kind::Signed(4) => located::<i32, I>(op, operands, result, count),
+        Kind::Signed(8) => located::<i64, I>(op, operands, result, count),
+        Kind::Signed(_) => located::<i128, I>(op, operands, result, count),
+        Kind::Unsigned(1) => located::<u8, I>(op, operands, result, count),
+        Kind::Unsigned(2) => located::<u16, I>(op, operands, result, count),
+        Kind::Unsigned(4) => located::<u32, I>(op, operands, result, count),
+        Kind::Unsigned(_) => located::<u64, I>(op, operands, result, count),
+        Kind::Float(2) => located::<Half, I>(op, operands, result, count),
+        Kind::Float(4) => located::<f32, I>(op, operands, result, count),
+        Kind::Float(16) => located::<Quad, I>(op, operands, result, count),
+        Kind::Extended => located::<Extended, I>(op, operands, result, count),
+        _ => located::<f64, I>(op, operands, result, count),
     }
 }
 
-#[inline]
-fn each<T: Element>(input: Input<'_>, inout: UserBuf, count: u64, f: impl Fn(T, T) -> T) {
-    match input {
-        Input::Array(input) => combine(input, inout, count, f),
-        Input::Packed(input) => {
-            combine_packed(input, inout, count, f);
-        }
-        Input::Beside(input, right) => combine_beside(input, right, inout, count, f),
-    }
-}
-
-fn integer<T>(op: Predefined, input: Input<'_>, inout: UserBuf, count: u64)
+fn integer<T>(op: Predefined, operands: Operands<'_>, result: UserBuf, count: u64)
 where
     T: Arithmetic + PartialOrd + From<bool> + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>,
 {
     match op {
-        Predefined::Band => each(input, inout, count, |a: T, b| a & b),
-        Predefined::Bor => each(input, inout, count, |a: T, b| a | b),
-        Predefined::Bxor => each(input, inout, count, |a: T, b| a ^ b),
-        Predefined::Land | Predefined::Lor | Predefined::Lxor => logical::<T>(op, input, inout, count),
-        _ => number::<T>(op, input, inout, count),
+        Predefined::Band => combine(operands, result, count, |a: T, b| a & b),
+        Predefined::Bor => combine(operands, result, count, |a: T, b| a | b),
+        Predefined::Bxor => combine(operands, result, count, |a: T, b| a ^ b),
+        Predefined::Land | Predefined::Lor | Predefined::Lxor => logical::<T>(op, operands, result, count),
+        _ => number::<T>(op, operands, result, count),
     }
 }
 
-fn number<T: Arithmetic + PartialOrd>(op: Predefined, input: Input<'_>, inout: UserBuf, count: u64) {
+/// See [`Predefined::on_words`].
+fn on_words<T: Word>(op: Predefined) -> Option<fn(u64, u64) -> u64> {
+    Some(match op {
+        Predefined::Sum => |a, b| T::of(a).plus(T::of(b)).word(),
+        Predefined::Prod => |a, b| T::of(a).times(T::of(b)).word(),
+        Predefined::Max => |a, b| T::of(a).max(T::of(b)).word(),
+        Predefined::Min => |a, b| T::of(a).min(T::of(b)).word(),
+        Predefined::Land => |a, b| u64::from((a != 0) & (b != 0)),
+        Predefined::Lor => |a, b| u64::from((a != 0) | (b != 0)),
+        Predefined::Lxor => |a, b| u64::from((a != 0) ^ (b != 0)),
+        Predefined::Band => |a, b| a & b,
+        Predefined::Bor => |a, b| a | b,
+        Predefined::Bxor => |a, b| a ^ b,
+        _ => return None,
+    })
+}
+
+/// Integers of up to 8 bytes, which lie in the low bytes of words.
+trait Word: Arithmetic + Ord {
+    fn of(word: u64) -> Self;
+    fn word(self) -> u64;
+}
+
+macro_rules! words {
+    ($($rust:ty as $unsigned:ty),* $(,)?) => {$(
+        impl Word for $rust {
+            #[inline(always)]
+            fn of(word: u64) -> Self { word as Self }
+            #[inline(always)]
+            fn word(self) -> u64 { u64::from(self as $unsigned) }
+        }
+    )*};
+}
+words! { i8 as u8, i16 as u16, i32 as u32, i64 as u64, u8 as u8, u16 as u16, u32 as u32, u64 as u64 }
+
+fn number<T: Arithmetic + PartialOrd>(op: Predefined, operands: Operands<'_>, result: UserBuf, count: u64) {
     match op {
-        Predefined::Max => each(input, inout, count, |a: T, b| if a > b { a } else { b }),
-        Predefined::Min => each(input, inout, count, |a: T, b| if a < b { a } else { b }),
-        _ => arithmetic::<T>(op, input, inout, count),
+        Predefined::Max => combine(operands, result, count, |a: T, b| if a > b { a } else { b }),
+        Predefined::Min => combine(operands, result, count, |a: T, b| if a < b { a } else { b }),
+        _ => arithmetic::<T>(op, operands, result, count),
     }
 }
 
-fn arithmetic<T: Arithmetic>(op: Predefined, input: Input<'_>, inout: UserBuf, count: u64) {
+fn arithmetic<T: Arithmetic>(op: Predefined, operands: Operands<'_>, result: UserBuf, count: u64) {
     match op {
-        Predefined::Sum => each(input, inout, count, T::plus),
-        Predefined::Prod => each(input, inout, count, T::times),
+        Predefined::Sum => combine(operands, result, count, T::plus),
+        Predefined::Prod => combine(operands, result, count, T::times),
         _ => {}
     }
 }
 
 fn logical<T: Element + PartialEq + From<bool>>(
     op: Predefined,
-    input: Input<'_>,
-    inout: UserBuf,
+    operands: Operands<'_>,
+    result: UserBuf,
     count: u64,
 ) {
     let is = |value: T| value != T::from(false);
     match op {
-        Predefined::Land => each(input, inout, count, |a: T, b| T::from(is(a) & is(b))),
-        Predefined::Lor => each(input, inout, count, |a: T, b| T::from(is(a) | is(b))),
-        Predefined::Lxor => each(input, inout, count, |a: T, b| T::from(is(a) ^ is(b))),
+        Predefined::Land => combine(operands, result, count, |a: T, b| T::from(is(a) & is(b))),
+        Predefined::Lor => combine(operands, result, count, |a: T, b| T::from(is(a) | is(b))),
+        Predefined::Lxor => combine(operands, result, count, |a: T, b| T::from(is(a) ^ is(b))),
         _ => {}
     }
 }
 
-fn located<V, I>(op: Predefined, input: Input<'_>, inout: UserBuf, count: u64)
+fn located<V, I>(op: Predefined, operands: Operands<'_>, result: UserBuf, count: u64)
 where
     V: Element + PartialOrd,
     I: Element + PartialOrd,
@@ -565,10 +600,14 @@ where
     };
     match op {
         Predefined::Minloc => {
-            each(input, inout, count, |a: Pair<V, I>, b| pick(a, b, a.value < b.value, b.value < a.value));
+            combine(operands, result, count, |a: Pair<V, I>, b| {
+                pick(a, b, a.value < b.value, b.value < a.value)
+            });
         }
         Predefined::Maxloc => {
-            each(input, inout, count, |a: Pair<V, I>, b| pick(a, b, a.value > b.value, b.value > a.value));
+            combine(operands, result, count, |a: Pair<V, I>, b| {
+                pick(a, b, a.value > b.value, b.value > a.value)
+            });
         }
         _ => {}
     }

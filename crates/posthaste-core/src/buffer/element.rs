@@ -7,6 +7,7 @@
 //! operands by one operation, so it does not depend on how many are computed at once.
 
 use std::hint::black_box;
+use std::marker::PhantomData;
 
 use super::{Equivalence, Quad, UserBuf};
 use posthaste_os::mem::Source;
@@ -82,40 +83,40 @@ unsafe impl<V: Element, I: Element> Element for Pair<V, I> {
     }
 }
 
-/// `inout = f(input, inout)` for `count` neighbours.
-#[inline]
-pub(crate) fn combine<T: Element>(input: UserBuf, inout: UserBuf, count: u64, f: impl Fn(T, T) -> T) {
-    // SAFETY: both sides by the promise of `Base::new`.
-    unsafe { combine_raw([input.0, inout.0], inout.0, count as usize, f) };
-}
-
-/// As [`combine`], with the operands straight out of a packed stream; the element type has no padding.
-/// Returns how many were combined: as many as `input` holds whole, `count` at most.
-#[inline]
-pub(crate) fn combine_packed<T: Element>(
-    input: Source<'_>,
-    inout: UserBuf,
-    count: u64,
-    f: impl Fn(T, T) -> T,
-) -> u64 {
-    let count = count.min((input.len() / T::EXTENT) as u64);
-    // SAFETY: `count` elements lie within the source; the other side by the promise of `Base::new`.
-    unsafe { combine_raw([input.as_ptr(), inout.0], inout.0, count as usize, f) };
-    count
-}
-
-/// As [`combine_packed`], `result = f(input, right)` with right operands that lie elsewhere than the results.
-#[inline]
-pub(crate) fn combine_beside<T: Element>(
-    input: Source<'_>,
+/// Left and right operands, as they lie in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Operands<'a> {
+    left: *const u8,
+    /// Bytes of left operands.
+    len: usize,
     right: UserBuf,
+    stream: PhantomData<Source<'a>>,
+}
+
+impl<'a> Operands<'a> {
+    /// Two arrays in user memory.
+    pub(crate) fn arrays(left: UserBuf, right: UserBuf) -> Self {
+        Self { left: left.0, len: usize::MAX, right, stream: PhantomData }
+    }
+
+    /// A packed stream, of elements without padding, and an array.
+    pub(crate) fn packed(left: Source<'a>, right: UserBuf) -> Self {
+        Self { left: left.as_ptr(), len: left.len(), right, stream: PhantomData }
+    }
+}
+
+/// `result = f(left, right)` for `count` neighbours, but for no more than left operands lie there whole. Results may take the place of
+/// the right operands.
+#[inline]
+pub(crate) fn combine<T: Element>(
+    operands: Operands<'_>,
     result: UserBuf,
     count: u64,
     f: impl Fn(T, T) -> T,
 ) {
-    let count = (count as usize).min(input.len() / T::EXTENT);
-    // SAFETY: `count` elements lie within the source; the other sides by the promise of `Base::new`.
-    unsafe { combine_raw([input.as_ptr(), right.0], result.0, count, f) };
+    let count = (count as usize).min(operands.len / T::EXTENT);
+    // SAFETY: `count` elements lie within the source; other sides by the promise of `Base::new`.
+    unsafe { combine_raw([operands.left, operands.right.0], result.0, count, f) };
 }
 
 /// Shows `count` neighbours of input and inout, which do not overlap, to a function of slices. The caller has compared `T` with
@@ -150,14 +151,14 @@ pub(crate) fn combine_slices<T: Equivalence>(
     }
 }
 
-/// `result = f(input, right)` for `count` neighbours.
+/// `result = f(left, right)` for `count` neighbours.
 ///
 /// # Safety
-/// All are valid for `count` elements, `result` for writing. Where `result` overlaps `input`, or `right` at another place, results mean
+/// All are valid for `count` elements, `result` for writing. Where `result` overlaps `left`, or `right` at another place, results mean
 /// nothing.
 #[inline(always)]
 unsafe fn combine_raw<T: Element>(
-    [input, right]: [*const u8; 2],
+    [left, right]: [*const u8; 2],
     result: *mut u8,
     count: usize,
     f: impl Fn(T, T) -> T,
@@ -166,11 +167,11 @@ unsafe fn combine_raw<T: Element>(
     #[cfg(target_arch = "x86_64")]
     if T::IN_VECTORS && count >= BLOCK && is_x86_feature_detected!("avx2") {
         // SAFETY: as the caller says, and the processor has AVX2.
-        done = unsafe { combine_blocks([input, right], result, count, &f) };
+        done = unsafe { combine_blocks([left, right], result, count, &f) };
     }
     for at in (done..count).map(|i| i * T::EXTENT) {
         // SAFETY: element `i` of `count`, for which the caller vouches.
-        unsafe { f(T::load(input.add(at)), T::load(right.add(at))).store(result.add(at)) };
+        unsafe { f(T::load(left.add(at)), T::load(right.add(at))).store(result.add(at)) };
     }
 }
 
@@ -187,7 +188,7 @@ const BLOCK: usize = 32;
 #[target_feature(enable = "avx2")]
 #[inline(never)]
 unsafe fn combine_blocks<T: Element>(
-    [input, right]: [*const u8; 2],
+    [left, right]: [*const u8; 2],
     result: *mut u8,
     count: usize,
     f: &impl Fn(T, T) -> T,
@@ -200,9 +201,9 @@ unsafe fn combine_blocks<T: Element>(
     for at in (0..blocks).map(|block| block * BLOCK * T::EXTENT) {
         // SAFETY: a block of elements for which the caller vouches; they have no padding.
         unsafe {
-            let left = input.add(at).cast::<[T; BLOCK]>().read_unaligned();
+            let lefts = left.add(at).cast::<[T; BLOCK]>().read_unaligned();
             let mut values = right.add(at).cast::<[T; BLOCK]>().read_unaligned();
-            for (left, value) in left.into_iter().zip(&mut values) {
+            for (left, value) in lefts.into_iter().zip(&mut values) {
                 *value = f(left, *value);
             }
             result.add(at).cast::<[T; BLOCK]>().write_unaligned(values);

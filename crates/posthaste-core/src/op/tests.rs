@@ -92,7 +92,8 @@ fn extended_precision_reduces() {
     let (input, inout) = (OwnedBuf::new(64), OwnedBuf::new(64));
     let store = |buf: &OwnedBuf, at: isize, value: f64| {
         let three = [Extended::from_f64(value)];
-        combine_packed(Source::from(&[0u8; 16][..]), buf.user_buf().offset(at), 1, |_, _| three[0]);
+        let place = buf.user_buf().offset(at);
+        combine(Operands::packed(Source::from(&[0u8; 16][..]), place), place, 1, |_, _| three[0]);
     };
     for at in 0..4 {
         store(&input, 16 * at, 2.0 + at as f64);
@@ -180,11 +181,39 @@ fn many_elements_are_combined_as_each_alone() {
                     op.apply_packed(&datatype, Source::from(given), result, count).unwrap();
                     assert_eq!(all(&bufs[2]), all(&bufs[3]), "{name} of {count} packed {}", builtin.name);
                     result.copy_in(0, Source::from(&operands(4, count as usize * packed)[..]));
-                    let beside = Input::Beside(Source::from(given), right);
+                    let beside = Operands::packed(Source::from(given), right);
                     by_kind(predefined, builtin, beside, result, count);
                     assert_eq!(all(&bufs[2]), all(&bufs[3]), "{name} of {count} {} beside", builtin.name);
                 }
             }
         }
     }
+}
+
+/// Integers in words become what an array of them becomes.
+#[test]
+fn integers_in_words_become_the_same() {
+    let mut seen = 0;
+    for (predefined, name) in Predefined::ALL {
+        for builtin in Builtin::all() {
+            let Some(combined) = predefined.on_words(builtin) else { continue };
+            let size = builtin.size as usize;
+            let (left, right) = (operands(LEFT, 64 * size), operands(2, 64 * size));
+            let (mut input, mut inout) = (OwnedBuf::new(left.len()), OwnedBuf::new(right.len()));
+            input.sink().copy_from(&left);
+            inout.sink().copy_from(&right);
+            let (from, to) = (input.user_buf(), inout.user_buf());
+            Op::from(predefined).apply(&datatype(builtin.named), from, to, 64).unwrap();
+            let word = |bytes: &[u8]| {
+                let mut word = [0; 8];
+                word[..size].copy_from_slice(bytes);
+                u64::from_le_bytes(word)
+            };
+            let words = left.chunks(size).zip(right.chunks(size)).map(|(a, b)| combined(word(a), word(b)));
+            let expected: Vec<u64> = inout.source().to_vec().chunks(size).map(word).collect();
+            assert_eq!(words.collect::<Vec<u64>>(), expected, "{name} of {}", builtin.name);
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "{seen}");
 }

@@ -238,6 +238,10 @@ impl Stepwise {
                     let [expected, new] = [0, 1].map(|half| bits(&given[(2 * at + half) * size..][..size]));
                     atom.compare_and_swap(expected, new)
                 }
+                Step::Words(combined) => {
+                    let operand = bits(&given[at * size..][..size]);
+                    atom.update(|was| combined(operand, was))
+                }
                 Step::General(op) => {
                     let operand = &given[at * size..][..size];
                     atom.update(|was| scratch.combined(&op, operand, was.into()) as u64)
@@ -295,6 +299,8 @@ enum Step {
     Plain(Plain),
     /// By compare-and-swap with an operand.
     Swap,
+    /// By compare-and-swap with what this gives.
+    Words(fn(u64, u64) -> u64),
     /// By compare-and-swap with what the operation gives.
     General(Predefined),
 }
@@ -320,7 +326,7 @@ fn step(update: Update, element: &Builtin) -> Step {
         Predefined::Band if is_integer => Step::Plain(Plain::And),
         Predefined::Bor if is_integer => Step::Plain(Plain::Or),
         Predefined::Bxor if is_integer => Step::Plain(Plain::Xor),
-        op => Step::General(op),
+        op => op.on_words(element).map_or(Step::General(op), Step::Words),
     }
 }
 

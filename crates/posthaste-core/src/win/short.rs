@@ -87,6 +87,10 @@ impl Window {
             (Predefined::Band, Numbers::Integers) => atom.fetch_and(operand),
             (Predefined::Bor, Numbers::Integers) => atom.fetch_or(operand),
             (Predefined::Bxor, Numbers::Integers) => atom.fetch_xor(operand),
+            (op, Numbers::Integers) => match combined(atom, op, element, operand) {
+                Some(was) => was,
+                None => return false,
+            },
             _ => return false,
         };
         if let Some(old) = old {
@@ -247,6 +251,13 @@ impl Window {
         let (part, offset) = self.range(at, size)?;
         part.base?.offset(offset as isize).atom(size as usize)
     }
+}
+
+/// Changes an integer by compare-and-swap, if it has the operation; what it was.
+#[inline(never)]
+fn combined(atom: Atom<'_>, op: Predefined, element: &Builtin, operand: u64) -> Option<u64> {
+    let combined = op.on_words(element)?;
+    Some(atom.update(|was| combined(operand, was)))
 }
 
 /// What elements are, as far as that decides which operations they have.
@@ -418,7 +429,8 @@ mod tests {
         assert!(change(Predefined::Sum) && value(&old) == 0);
         assert!(change(Predefined::Bxor) && value(&old) == 5);
         assert!(change(Predefined::Replace) && value(&old) == 0);
-        assert!(!change(Predefined::Prod) && !change(Predefined::Minloc));
+        assert!(change(Predefined::Max) && value(&old) == 5);
+        assert!(!change(Predefined::Minloc), "no pairs");
         assert!(window.update_now(element, Predefined::NoOp, None, Some(all(&old)), at) && value(&old) == 5);
         let (new, other) = (number(9), number(4));
         let swap = |expected: &OwnedBuf| window.swap_now(element, [all(expected), all(&new), all(&old)], at);
