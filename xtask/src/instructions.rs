@@ -249,7 +249,7 @@ const PROGRAMS: [Program; 17] = [
             at_most("PMPI_Put", 1, 184),
             at_most("PMPI_Get", 1, 183),
             at_most("PMPI_Win_flush", 1, 102),
-            // Some look whether there is an array, and in which way elements change.
+            // A few more since there are arrays and windows whose elements all change under a lock.
             at_most("PMPI_Accumulate", 1, 340),
             at_most("PMPI_Fetch_and_op", 1, 326),
             at_most("PMPI_Compare_and_swap", 1, 270),

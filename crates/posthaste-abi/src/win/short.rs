@@ -72,6 +72,7 @@ pub(crate) fn combined(
     window::look_at_recent(win, |window| window.update_now(element, op, operand, old, spot)).unwrap_or(false)
 }
 
+/// The same of an array: by itself, so that one element does not pay for its registers.
 #[inline(never)]
 fn array_combined(origin: &Data, target: &Target, (named, op): (Named, Predefined), win: MPI_Win) -> bool {
     copied(origin, target, win, |window, run, spot| window.combine_now(Builtin::of(named), op, run, spot))

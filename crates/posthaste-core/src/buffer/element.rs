@@ -15,11 +15,12 @@ use posthaste_os::mem::Source;
 /// One operand of a reduction, as it lies in memory.
 ///
 /// # Safety
-/// `EXTENT` is the distance of neighbours in an array, and `load` and `store` touch only bytes within it.
+/// `EXTENT` is the distance of neighbours in an array, and `load` and `store` touch only bytes within it. Where `IN_VECTORS` is true, that is
+/// the size of the type, every byte belongs to its value, and any bytes are one.
 pub(crate) unsafe trait Element: Copy {
     /// Distance of neighbours, in bytes.
     const EXTENT: usize;
-    /// Whether the processor computes with vectors of them. They have no padding then.
+    /// Whether the processor computes with vectors of them.
     const IN_VECTORS: bool = false;
     /// Reads one operand.
     ///
@@ -199,7 +200,7 @@ unsafe fn combine_blocks<T: Element>(
     let result = black_box(result);
     let blocks = count / BLOCK;
     for at in (0..blocks).map(|block| block * BLOCK * T::EXTENT) {
-        // SAFETY: a block of elements for which the caller vouches; they have no padding.
+        // SAFETY: a block of elements for which the caller vouches; as `IN_VECTORS` promises, any bytes are values and all are written.
         unsafe {
             let lefts = left.add(at).cast::<[T; BLOCK]>().read_unaligned();
             let mut values = right.add(at).cast::<[T; BLOCK]>().read_unaligned();

@@ -253,7 +253,8 @@ impl Window {
     }
 }
 
-/// Changes an integer by compare-and-swap, if it has the operation; what it was.
+/// Changes an integer by compare-and-swap, if it has the operation; what it was. By itself, so that the steps of the processor do not pay
+/// for its registers.
 #[inline(never)]
 fn combined(atom: Atom<'_>, op: Predefined, element: &Builtin, operand: u64) -> Option<u64> {
     let combined = op.on_words(element)?;
