@@ -64,6 +64,14 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
         Event::Arrived(from, envelope, sender, data) => {
             arrival::arrived(engine, from, &envelope, Body::Owned { data, sender })
         }
+        Event::Moving(from, moved, len, into) => {
+            *into = engine.with_onesided(|onesided, _| onesided.moving(from, moved, len));
+            None
+        }
+        Event::Moved(from, moved, len) => {
+            engine.with_onesided(|onesided, _| onesided.moved(from, moved, len));
+            None
+        }
         Event::Received(receiver) => rendezvous::landed(engine, receiver),
         // Of a link to the method that uses it.
         Event::Placed(..) => None,

@@ -14,7 +14,7 @@ use crate::ids::{Peer, RequestId};
 use crate::method::pinned::Pin;
 use crate::method::{Load, Next, Routes};
 use crate::trace::{Counter, Counts};
-use crate::wire::{BufferCursor, Emit, Envelope, Granted, Offer, Packet, RemoteMemory};
+use crate::wire::{BufferCursor, Emit, Envelope, Granted, Moved, Offer, Packet, RemoteKey, RemoteMemory};
 
 /// The system takes data from where it lies if it lies in pieces of this mean length at least, in bytes; shorter ones are
 /// copied together first.
@@ -142,15 +142,15 @@ pub trait Method {
         Err(transfer)
     }
 
-    /// Sends a whole message in one packet from where it lies, if there is room for it: whether all of it has left already.
+    /// See [`Methods::send_in_place`](super::Methods::send_in_place).
     ///
     /// # Errors
-    /// The message, if there is no room.
+    /// The data, if there is no room.
     fn send_in_place(
         &mut self,
         _to: Self::To,
         _emit: &Emit,
-        _sender: RequestId,
+        _owner: Option<Owner>,
         segment: Segment,
     ) -> Result<bool, Segment> {
         Err(segment)
@@ -253,7 +253,7 @@ impl Counters {
 pub struct Caps {
     /// Longest payload of one packet, in bytes.
     pub packet: usize,
-    /// Longest message that can leave in one packet from where it lies, in bytes.
+    /// Most data that can leave in one packet from where it lies, in bytes.
     pub in_place: usize,
     /// Bytes of a bounce buffer, through which both sides can copy; 0: there is none.
     pub bounce_buffer: usize,
@@ -289,6 +289,10 @@ pub enum Event<'a> {
     Arriving(Peer, Envelope, Option<RequestId>),
     /// A message that began to come and that nobody opened a receive for is here whole.
     Arrived(Peer, Envelope, Option<RequestId>, Vec<u8>),
+    /// So many bytes of a one-sided operation come in one packet: whoever hears of it says where they go now, or they go nowhere.
+    Moving(Peer, Moved, u64, &'a mut Option<Segment>),
+    /// So many of them are where they belong.
+    Moved(Peer, Moved, u64),
     /// All bytes of an incoming long message are in place.
     Received(RequestId),
     /// Bytes from here to there of a long message that comes over several links are in place: reported by a link, and no
@@ -367,6 +371,8 @@ pub enum Owner {
     Send(RequestId),
     /// Whoever uses `onesided`, by its own number.
     OneSided(u64),
+    /// Memory that is exposed, by its key; it hears nothing.
+    Exposed(RemoteKey),
 }
 
 /// A one-sided operation: so many bytes between memory of a peer and a segment that stands at its beginning.

@@ -17,7 +17,8 @@
 //!   packets what a method cannot.
 //! * [`Methods::send_in_place`] sends a whole message in one packet without copying it. Its beginning is announced
 //!   ([`Event::Arriving`]); a receive that the engine opens before the next poll ([`Methods::receive_arriving`]) takes
-//!   the data, else the method stores it and hands it over ([`Event::Arrived`]).
+//!   the data, else the method stores it and hands it over ([`Event::Arrived`]). In the same way it sends bytes of
+//!   one-sided operations, which go where the engine says each time that some are here ([`Event::Moving`]).
 //! * [`Methods::poll`] reports what happened.
 //! * A method says that it has lost a peer ([`Event::PeerDown`]), and again when its network has done what was under way
 //!   ([`Methods::is_moving`]). Messages to that peer find no room from then on; everything else towards it disappears. The same holds
@@ -581,19 +582,20 @@ impl Methods {
         leading_to!(self, opened.from, |method, _at| method.open_receive(opened))
     }
 
-    /// Sends a whole message in one packet from where it lies, if there is room for it: whether all of it has left
-    /// already; otherwise it ends with [`Event::Sent`].
+    /// Sends a packet with data from where that lies, if there is room for it: a whole message, or bytes of a one-sided operation.
+    /// Whether all of it has left already; otherwise its owner hears of it ([`Event::Sent`], [`Event::Over`]). What lies in exposed
+    /// memory has left or been copied when that is forgotten.
     ///
     /// # Errors
-    /// The message, if there is no room.
+    /// The data, if there is no room.
     pub fn send_in_place(
         &mut self,
         to: Peer,
         emit: &Emit,
-        sender: RequestId,
+        owner: Option<Owner>,
         segment: Segment,
     ) -> Result<bool, Segment> {
-        leading_to!(self, to, |method, at| method.send_in_place(at, emit, sender, segment))
+        leading_to!(self, to, |method, at| method.send_in_place(at, emit, owner, segment))
     }
 
     /// Opens a receive for the message that begins to arrive; ends with [`Event::Received`].

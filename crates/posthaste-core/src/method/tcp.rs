@@ -35,10 +35,10 @@ use crate::error::{Error, Result};
 use crate::ids::{Peer, RequestId};
 use crate::method::contract::{Counters, Method, Room};
 use crate::method::features::HasTcp;
-use crate::method::{Caps, Done, Event, GrantedSend, Load, Next, OpenReceive, packing};
+use crate::method::{Caps, Done, Event, GrantedSend, Load, Next, OpenReceive, Owner, packing};
 use crate::peers::PeerMap;
 use crate::trace::{Counter, Counts};
-use crate::wire::{EAGER_FRONT, Emit, Granted, Packet};
+use crate::wire::{Emit, Granted, LONG_FRONT, Packet};
 use door::Door;
 use handshake::Identity;
 use incoming::{Input, Read};
@@ -341,7 +341,7 @@ impl Method for Tcp {
         if self.wanted(to).pairing.is_open() {
             return Caps { packet: MAX_PAYLOAD_OF_PAIR, ..caps }; // it may go either way;
         }
-        Caps { packet: PACKET, in_place: incoming::MOST - EAGER_FRONT, ..caps }
+        Caps { packet: PACKET, in_place: incoming::MOST - LONG_FRONT, ..caps }
     }
 
     fn is_heterogeneous(&mut self, to: Peer) -> bool {
@@ -407,20 +407,32 @@ impl Method for Tcp {
         &mut self,
         to: Peer,
         emit: &Emit,
-        sender: RequestId,
+        owner: Option<Owner>,
         segment: Segment,
     ) -> std::result::Result<bool, Segment> {
         let has_to_look = self.has_to_look();
         let way = self.wanted(to);
-        if way.throttled || way.pairing.is_open() || matches!(way.state, State::Down) || has_to_look {
+        let throttled = way.throttled && matches!(owner, Some(Owner::Send(_)));
+        if throttled || way.pairing.is_open() || matches!(way.state, State::Down) || has_to_look {
             return Err(segment);
         }
-        way.out.push_in_place(emit, sender, segment)?;
+        way.out.push_in_place(emit, owner, segment)?;
         self.unlooked += 1;
         self.flush(to);
-        let is_sent = |done: &Done| matches!(done, Done::Sent(id) if *id == sender);
-        let sent = self.done.iter().position(is_sent);
-        Ok(sent.and_then(|at| self.done.remove(at)).is_some())
+        let has_left = |done: &Done| match done {
+            Done::Sent(id) => owner == Some(Owner::Send(*id)),
+            Done::Over(over, _) => owner == Some(*over),
+            Done::Received(_) => false,
+        };
+        let left = self.done.iter().position(has_left);
+        Ok(left.and_then(|at| self.done.remove(at)).is_some())
+    }
+
+    /// What leaves from there leaves from a copy.
+    fn forget(&mut self, owner: Owner) {
+        if let Owner::Exposed(_) = owner {
+            self.ways.iter_mut().for_each(|(_, way)| way.out.take_from(owner));
+        }
     }
 
     fn receive_arriving(&mut self, opened: OpenReceive) {
@@ -450,7 +462,10 @@ impl Method for Tcp {
         let Some(way) = self.ways.get_mut(from) else { return Next::Left };
         let State::Up(stream) = &way.state else { return Next::Left };
         if !way.is_loaded {
-            match way.input.read(stream) {
+            if way.input.moving().is_some() {
+                return Next::Left; // the poll asks where it goes
+            }
+            match way.input.read(stream, None) {
                 Ok(Read::Nothing) => {
                     self.misses += 1;
                     let patient = !self.misses.is_multiple_of(PATIENCE);

@@ -3,7 +3,7 @@
 //! ```text
 //!   origin                         target
 //!         -- Layout ------------>  keeps    (before the first access to elements that lie so)
-//!   queue -- Put + bytes, ... -->  copies
+//!   queue -- Put + bytes, ... -->  copies   (long ones, and long answers, from where they lie to where they go, if the method can)
 //!         -- Get --------------->  queue
 //!   into  <------ Answer + bytes, ...
 //!         -- Atomic + operands ->  combines, queue if it fetches
@@ -30,9 +30,9 @@ use crate::buffer::OwnedBuf;
 use crate::datatype::{Builtin, Datatype, Segment};
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
-use crate::method::{Load, Methods};
+use crate::method::{Load, Methods, Owner};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Access, Atomically, Emit, OneSided as Packet, Refusal, Refused};
+use crate::wire::{Access, Atomically, Emit, Moved, OneSided as Packet, Refusal, Refused};
 
 /// Questions to one peer that may be unanswered at a time.
 const ASKED: usize = 64;
@@ -40,6 +40,10 @@ const ASKED: usize = 64;
 const TURN: usize = 64;
 /// Most bytes of a put, or of operands, that wait for what comes behind them.
 const SHORT: u64 = 1 << 10;
+/// Bytes of a put, or of an answer, from which on they leave from where they lie, where the method can.
+const IN_PLACE: u64 = 32 << 10;
+/// Bytes of a part of those. Other packets wait behind it.
+const PART: u64 = 512 << 10;
 /// Memories of one peer of which it has refused puts and nobody has been told: as many windows as a process is likely to have.
 const REFUSED: usize = 1 << 16;
 
@@ -208,6 +212,8 @@ pub(super) enum Wanted {
     Placed(Access),
     /// That the method has fetched all bytes.
     Fetched(Access),
+    /// That all bytes have left from where they lie: a put, some of which may be queued.
+    Left,
     /// That the network has changed all elements.
     Changed,
     /// The word that all has been done, and what was refused of this memory.
@@ -219,7 +225,7 @@ pub(super) enum Wanted {
 impl Wanted {
     /// How much of the questions that may be unanswered it takes.
     fn counts(&self) -> usize {
-        usize::from(!matches!(self, Self::Lock))
+        usize::from(!matches!(self, Self::Lock | Self::Left))
     }
 
     /// Whether the method does it by itself.
@@ -333,7 +339,9 @@ impl OneSided {
                         Outgoing::Put { .. } | Outgoing::Atomic { ends_here: Some(_), .. } => true,
                         _ => traffic.unconfirmed,
                     };
-                    if let Some((_, token)) = next.ends_by_itself() {
+                    if let Some((serial, token)) = next.ends_by_itself()
+                        && !self.asked.contains_key(&serial)
+                    {
                         self.end(token, Ok(()));
                     }
                 }
@@ -351,13 +359,22 @@ impl OneSided {
     /// Sends the next packet of something.
     fn send_packet(&mut self, methods: &mut Methods, to: Peer, packet: usize, next: &mut Outgoing) -> Left {
         match next {
+            Outgoing::Put { access, data, begun, token }
+                if *begun && self.asked.contains_key(&access.serial) || is_long(methods, to, data) =>
+            {
+                if !self.put_in_place(methods, to, access, data, *token) {
+                    return Left::Nothing;
+                }
+                *begun = true;
+                if data.remaining() > 0 { Left::Part } else { Left::All }
+            }
             Outgoing::Put { access, data, begun, .. } => {
                 let emit = Emit::put(*access);
                 let n = room(packet, &emit).min(data.remaining());
                 if !send_as(load_of(n), methods, to, &emit, n, Some(data)) {
                     return Left::Nothing;
                 }
-                go_on(access, n, n);
+                access.go_on(n, n);
                 *begun = true;
                 if data.remaining() > 0 { Left::Part } else { Left::All }
             }
@@ -373,7 +390,7 @@ impl OneSided {
                 if elements == 0 || !send_as(load, methods, to, &emit, n, Some(operands)) {
                     return Left::Nothing;
                 }
-                go_on(access, elements * element.size, elements.wrapping_mul(element.extent as u64));
+                access.go_on(elements * element.size, elements.wrapping_mul(element.extent as u64));
                 *begun = true;
                 let fetched = if what.operation == COMPARE_AND_SWAP { 1 } else { elements };
                 self.asked_for(true, access.serial, fetched * element.size);
@@ -398,10 +415,21 @@ impl OneSided {
                         return Left::Part;
                     }
                 };
+                if !self.exposed.is_attached(access.key) && is_long(methods, to, &data) {
+                    let Some((memory, _)) = data.contiguous_rest() else { return Left::Nothing };
+                    let (n, owner) = (PART.min(*left), Owner::Exposed(access.key));
+                    let part = Segment::contiguous(memory, n);
+                    if methods.send_in_place(to, &emit, Some(owner), part).is_err() {
+                        return Left::Nothing;
+                    }
+                    access.go_on(n, n);
+                    *left -= n;
+                    return if *left > 0 { Left::Part } else { Left::All };
+                }
                 if !send(methods, to, &emit, n, Some(&mut data)) {
                     return Left::Nothing;
                 }
-                go_on(access, n, n);
+                access.go_on(n, n);
                 *left -= n;
                 if *left > 0 { Left::Part } else { Left::All }
             }
@@ -417,6 +445,30 @@ impl OneSided {
                 whole(send(methods, to, &Emit::layout(*number), n, Some(&mut data)))
             }
         }
+    }
+
+    /// Sends the next part of a put from where it lies, if there is room. Its token comes back when the last one has left.
+    fn put_in_place(
+        &mut self,
+        methods: &mut Methods,
+        to: Peer,
+        access: &mut Access,
+        data: &mut Segment,
+        token: Token,
+    ) -> bool {
+        let Some((memory, left)) = data.contiguous_rest() else { return false };
+        let (serial, n) = (access.serial, left.min(PART));
+        let owner = (n == left).then_some(Owner::OneSided(serial));
+        let part = Segment::contiguous(memory, n);
+        let Ok(has_left) = methods.send_in_place(to, &Emit::put(*access), owner, part) else { return false };
+        access.go_on(n, n);
+        data.seek(data.position() + n);
+        if n < left || !has_left {
+            self.asked.entry(serial).or_insert_with(|| Asked::new(to, token, Wanted::Left));
+        } else {
+            self.asked.remove(&serial);
+        }
+        true
     }
 
     /// A question has left, or there was no room for it: so many bytes of its answer are due.
@@ -492,6 +544,39 @@ impl OneSided {
         }
     }
 
+    /// So many bytes come: where they go.
+    pub fn moving(&mut self, from: Peer, moved: Moved, len: u64) -> Option<Segment> {
+        let access = match moved {
+            Moved::Put(access) => access,
+            Moved::Answer(serial) => {
+                let asked = self.asked.get(&serial).filter(|asked| asked.peer == from)?;
+                let Wanted::Bytes(into) = &asked.wanted else { return None };
+                return asked.due.filter(|due| *due >= len).map(|_| into.clone());
+            }
+        };
+        let layout = self.layout(from, &access);
+        let elements = match access.key.is_named() {
+            // What is shown under a name is only read.
+            true => Err(Refused { access, why: Refusal::NotExposed, len, size: 0 }),
+            false => self.exposed.elements(&access, layout.as_ref(), len),
+        };
+        elements.map_err(|refused| self.refuse(from, refused)).ok()
+    }
+
+    /// So many of them are there.
+    pub fn moved(&mut self, from: Peer, moved: Moved, len: u64) {
+        if let Moved::Answer(serial) = moved
+            && let Some(asked) = self.asked.get_mut(&serial)
+            && let Asked { wanted: Wanted::Bytes(into), due: Some(due), .. } = asked
+        {
+            into.seek(into.position() + len);
+            *due = due.saturating_sub(len);
+            if into.remaining() == 0 {
+                self.has_answered(from, serial);
+            }
+        }
+    }
+
     /// How the elements of an access lie, if its peer has told that.
     fn layout(&self, from: Peer, access: &Access) -> Option<Datatype> {
         let number = access.scattered?.layout;
@@ -522,6 +607,11 @@ impl OneSided {
                 return;
             }
         }
+        self.has_answered(from, serial);
+    }
+
+    /// All that was asked for is here.
+    fn has_answered(&mut self, from: Peer, serial: u64) {
         let Some(Asked { token, wanted, .. }) = self.asked.remove(&serial) else { return };
         let traffic = self.traffic.get_or_make(from, Traffic::default);
         traffic.unanswered = traffic.unanswered.saturating_sub(wanted.counts());
@@ -537,6 +627,13 @@ impl OneSided {
         let traffic = self.traffic.get_or_make(from, Traffic::default);
         let queued = traffic.queue.iter().position(|next| next.operation() == Some(serial));
         let asked = self.asked.get(&serial).filter(|asked| asked.peer == from);
+        // All of it leaves, whatever becomes of it, and the next flush tells.
+        if asked.is_some_and(|asked| matches!(asked.wanted, Wanted::Left)) {
+            if traffic.refused.len() < REFUSED {
+                traffic.refused.entry(key).or_insert(why);
+            }
+            return;
+        }
         // Nobody has been told of it yet.
         if asked.is_some_and(|asked| asked.due.is_none())
             || queued.is_some_and(|at| !traffic.queue[at].has_begun())
@@ -571,12 +668,11 @@ pub(super) fn fits(methods: &mut Methods, to: Peer, description: &OwnedBuf) -> b
     description.len() as u64 <= room(methods.caps(to).packet, &Emit::layout(0))
 }
 
-/// So many packed bytes of an access are done, which stand in so many bytes of memory if they are one run.
-fn go_on(access: &mut Access, packed: u64, in_memory: u64) {
-    match &mut access.scattered {
-        Some(scattered) => scattered.from = scattered.from.wrapping_add(packed),
-        None => access.offset = access.offset.wrapping_add(in_memory),
-    }
+/// Whether the rest of a put leaves from where it lies.
+fn is_long(methods: &mut Methods, to: Peer, data: &Segment) -> bool {
+    data.remaining() >= IN_PLACE
+        && data.contiguous_rest().is_some()
+        && methods.caps(to).in_place >= PART as usize
 }
 
 /// Bytes that a packet has room for behind its front.

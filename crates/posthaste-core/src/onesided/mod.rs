@@ -368,6 +368,7 @@ impl OneSided {
                 .map(|(serial, asked)| (serial, asked.token)),
         );
         over.sort_unstable();
+        over.dedup(); // a put of which some has left from where it lies
         over.into_iter().for_each(|(_, token)| self.end(token, Err(why.clone())));
         let granted = self.exposed.slots().flat_map(|slot| slot.lock.lost(peer)).collect();
         self.tell_holders(granted);
@@ -409,6 +410,9 @@ impl OneSided {
     /// What the method did by itself is over. What it refuses goes by packets.
     pub fn over(&mut self, serial: u64, outcome: Outcome, counts: &mut Counts) {
         let Some(Asked { peer, token, wanted, .. }) = self.asked.remove(&serial) else { return };
+        if let Wanted::Left = wanted {
+            return self.end(token, Ok(()));
+        }
         let traffic = self.traffic.get_or_make(peer, Traffic::default);
         traffic.transfers = traffic.transfers.saturating_sub(1);
         self.goes_on(peer);
@@ -434,7 +438,10 @@ impl OneSided {
                 self.end(token, Ok(()));
             }
             (Outcome::Done, _)
-            | (Outcome::Refused(_), Wanted::Bytes(_) | Wanted::Flush(_) | Wanted::Lock | Wanted::Changed) => {
+            | (
+                Outcome::Refused(_),
+                Wanted::Bytes(_) | Wanted::Flush(_) | Wanted::Lock | Wanted::Changed | Wanted::Left,
+            ) => {
                 counts.add(Counter::OneSidedTransfers, 1);
                 self.end(token, Ok(()));
             }
@@ -475,7 +482,7 @@ fn unreadable(peer: Peer) -> Error {
 
 /// What methods call exposed memory by.
 fn owner(key: RemoteKey) -> Owner {
-    Owner::OneSided(u64::from(key.slot) << 32 | u64::from(key.generation))
+    Owner::Exposed(key)
 }
 
 /// Packets are written and read by the processor: what lies on a device has to be copied to the host first.

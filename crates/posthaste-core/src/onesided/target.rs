@@ -107,6 +107,11 @@ impl Exposed {
         self.slots.get(key.slot as usize).filter(|slot| slot.generation == key.generation)?.memory
     }
 
+    /// Whether memory is found there by its addresses.
+    pub(super) fn is_attached(&self, key: RemoteKey) -> bool {
+        self.attached(key).is_some()
+    }
+
     fn attached(&self, key: RemoteKey) -> Option<&Attached> {
         self.slots.get(key.slot as usize)?.attached.as_ref()
     }

@@ -22,6 +22,7 @@ const OWN: u64 = 240;
 /// compare-and-swap.
 const SHARED: u64 = 24;
 
+mod long;
 mod scattered;
 
 fn memory(bytes: &[u8]) -> OwnedBuf {

@@ -17,7 +17,7 @@ use posthaste_os::mem::Source;
 
 use crate::error::Error;
 use crate::ids::{Peer, RequestId};
-use crate::method::Methods;
+use crate::method::{Methods, Owner};
 use crate::pt2pt::rendezvous::Asked;
 use crate::pt2pt::{Action, Engine, recv, rendezvous, types};
 use crate::request::{State, Status, complete};
@@ -95,7 +95,7 @@ pub(super) fn in_place(
     };
     let is_synchronous = envelope.mode == Mode::Synchronous;
     let emit = if is_synchronous { Emit::eager_synchronous(envelope, id) } else { Emit::eager(envelope) };
-    match methods.send_in_place(to, &emit, id, segment) {
+    match methods.send_in_place(to, &emit, Some(Owner::Send(id)), segment) {
         Err(segment) => {
             request.state = State::SendPending { segment, to, place };
             return false;

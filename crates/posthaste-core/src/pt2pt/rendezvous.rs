@@ -227,6 +227,7 @@ pub fn over(engine: &mut Engine, owner: Owner, outcome: Outcome) -> Option<Actio
             engine.with_onesided(|onesided, counts| onesided.over(number, outcome, counts));
             None
         }
+        (Owner::Exposed(_), _) => None,
     }
 }
 

@@ -18,7 +18,7 @@ use crate::ids::{ContextId, RequestId};
 use crate::jobs::JobId;
 
 pub use emit::{Emit, FRONT};
-pub use onesided::{Access, Atomically, OneSided, Refusal, Refused, RemoteKey, Scattered};
+pub use onesided::{Access, Atomically, Moved, OneSided, Refusal, Refused, RemoteKey, Scattered};
 
 /// Bytes of a header.
 pub const HEADER: usize = 24;
@@ -649,17 +649,46 @@ const NO_ENVELOPE: Envelope = Envelope {
     types: Types::UNKNOWN,
 };
 
-/// Most bytes that an eager message carries in front of its data.
-pub const EAGER_FRONT: usize = size_of::<JobWord>() + size_of::<Extension>() + size_of::<WireId>();
+/// Most bytes that a packet carries in front of data that need not be here.
+pub const LONG_FRONT: usize = {
+    let eager = size_of::<JobWord>() + size_of::<Extension>() + size_of::<WireId>();
+    if eager > onesided::PUT_FRONT { eager } else { onesided::PUT_FRONT }
+};
 
-/// Reads what comes before the data of an eager message: its envelope, the sender's request if that waits for a
-/// [`Packet::SyncAck`], and the bytes from the first one of data on. `None`: it is another packet.
+/// What a packet says in front of data that need not be here.
+#[derive(Clone, Copy, Debug)]
+pub enum Long {
+    /// A whole message; its sender's request, if that waits for a [`Packet::SyncAck`].
+    Message(Envelope, Option<RequestId>),
+    /// Bytes of a one-sided operation.
+    OneSided(Moved),
+}
+
+/// Reads the front of a packet whose data need not be here: what it says, and the bytes from the first one of data on. `None`: it is
+/// another packet.
 ///
 /// # Errors
 /// As [`Packet::parse`].
-pub fn parse_eager<'a>(header: &[u8; HEADER], payload: Source<'a>) -> Result<Option<Eager<'a>>, Malformed> {
+pub fn parse_long<'a>(
+    header: &[u8; HEADER],
+    payload: Source<'a>,
+) -> Result<Option<(Long, Source<'a>)>, Malformed> {
     let (kind, envelope, payload) = parse_envelope(header, payload)?;
-    if kind == Kind::Eager { eager(envelope, payload).map(Some) } else { Ok(None) }
+    Ok(match kind {
+        Kind::Eager => {
+            let (envelope, sender, data) = eager(envelope, payload)?;
+            Some((Long::Message(envelope, sender), data))
+        }
+        Kind::Put | Kind::PutScattered => {
+            let (access, data) = onesided::access(kind == Kind::PutScattered, payload)?;
+            Some((Long::OneSided(Moved::Put(access)), data))
+        }
+        Kind::Answer => {
+            let (serial, data) = front::<U64>(payload)?;
+            Some((Long::OneSided(Moved::Answer(serial.get())), data))
+        }
+        _ => None,
+    })
 }
 
 /// Envelope, the sender's request if it waits, data.

@@ -7,7 +7,7 @@ use super::emit::Emit;
 use super::*;
 
 /// Names memory that a process has exposed; its peers get it as [`RemoteKey::BYTES`] bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RemoteKey {
     /// Place in the table of exposed memory, or the upper half of a name.
     pub slot: u32,
@@ -108,6 +108,15 @@ pub enum Refusal {
     NoSuchLayout = 5,
 }
 
+/// What bytes belong to that come in a packet and go straight where they belong.
+#[derive(Clone, Copy, Debug)]
+pub enum Moved {
+    /// A put: here.
+    Put(Access),
+    /// What the operation of this number fetches: the next ones.
+    Answer(u64),
+}
+
 /// The packets.
 #[derive(Clone, Copy, Debug)]
 pub enum OneSided<'a> {
@@ -173,8 +182,20 @@ struct RefusedBody {
     size: U64,
 }
 
-const LONGEST: usize = size_of::<AccessBody>() + size_of::<ScatteredBody>() + size_of::<U64>();
+/// Most bytes in front of the data of a put.
+pub(super) const PUT_FRONT: usize = size_of::<AccessBody>() + size_of::<ScatteredBody>();
+const LONGEST: usize = PUT_FRONT + size_of::<U64>();
 const _: () = assert!(size_of::<RefusedBody>() <= FRONT && LONGEST <= FRONT);
+
+impl Access {
+    /// What is left of it when so many packed bytes are done, which stand in so many bytes of memory if they are one run.
+    pub fn go_on(&mut self, packed: u64, in_memory: u64) {
+        match &mut self.scattered {
+            Some(scattered) => scattered.from = scattered.from.wrapping_add(packed),
+            None => self.offset = self.offset.wrapping_add(in_memory),
+        }
+    }
+}
 
 impl From<Access> for AccessBody {
     fn from(Access { serial, key: RemoteKey { slot, generation }, offset, .. }: Access) -> Self {
@@ -330,7 +351,7 @@ pub(super) fn parse(kind: Kind, payload: Source<'_>) -> Result<OneSided<'_>, Mal
 }
 
 /// An access and what follows it.
-fn access(is_scattered: bool, payload: Source<'_>) -> Result<(Access, Source<'_>), Malformed> {
+pub(super) fn access(is_scattered: bool, payload: Source<'_>) -> Result<(Access, Source<'_>), Malformed> {
     let (body, rest) = front::<AccessBody>(payload)?;
     let access = Access::from(body);
     if !is_scattered {

@@ -27,7 +27,7 @@ use crate::jobs::{JobId, ProcessName};
 use crate::method::tcp::abroad::Abroad;
 
 /// What both speak.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const MAGIC: [u8; 8] = *b"pstHaste";
 /// The last byte of a handshake.
 pub(super) const GO: u8 = b'G';

@@ -1,7 +1,8 @@
 //! What arrives over one connection: one buffered read for heads and short packets, long data straight into its place.
 //!
 //! What must stay true: every length is checked before it is used; where a long eager message begins, nothing more is
-//! looked at until the engine has said where it goes; of a fragment that nobody expects every byte is dropped; while
+//! looked at until the engine has said where it goes; where bytes of a one-sided operation go is asked each time that some are here,
+//! and not remembered; of a fragment that nobody expects every byte is dropped; while
 //! the rest of a long fragment is read into its place, little more than the next head is read behind it, so that hardly
 //! anything is copied twice.
 
@@ -10,6 +11,7 @@ use std::io;
 use posthaste_os::mem::{Sink, Source};
 use posthaste_os::socket::Stream;
 
+use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
 use crate::method::reassembly::Reassembly;
 use crate::method::tcp::outgoing::{
@@ -18,7 +20,7 @@ use crate::method::tcp::outgoing::{
 use crate::method::tcp::pair::{OFFERED, Said};
 use crate::method::{Event, Next, OpenReceive};
 use crate::trace::{Counter, Counts};
-use crate::wire::{self, DATA_FRONT, EAGER_FRONT, Envelope, HEADER, Kind, Packet};
+use crate::wire::{self, DATA_FRONT, Envelope, HEADER, Kind, LONG_FRONT, Long, Moved, Packet};
 
 /// Bytes of the buffer: several of the longest packets.
 const BUFFER: usize = 64 << 10;
@@ -41,6 +43,8 @@ pub(super) struct Input {
     arrival: Option<Arrival>,
     /// What the last bytes that were read into their place have completed.
     complete: Option<Complete>,
+    /// What of a one-sided operation was read into its place.
+    moved: Option<(Moved, u64)>,
     /// The peer has said that nothing more comes.
     pub(super) bye: bool,
     /// The peer has parted from this process.
@@ -72,6 +76,8 @@ enum Stage {
     Data { receiver: RequestId, begin: u64, offset: u64, left: u64 },
     /// A fragment that nobody wants.
     Drop(u64),
+    /// The data of a one-sided operation, of which so many bytes are left.
+    Moving(Moved, u64),
     /// The data of a message that was just reported to the engine; it may open a receive for it.
     Asking,
     /// The data of a message for which it has not.
@@ -106,8 +112,8 @@ enum Front {
     Said(Said),
     /// The head of a fragment.
     Fragment { receiver: RequestId, offset: u64, len: u64 },
-    /// The head of an eager message that is longer than a record, so many bytes.
-    Message(Envelope, Option<RequestId>, usize),
+    /// What a packet that is longer than a record says in front of its data, so many bytes before so many.
+    Long(Long, usize, u64),
     /// A packet whose payload is the next so many bytes behind the prefix.
     Packet([u8; HEADER], usize),
     /// Nothing that could be read.
@@ -141,6 +147,7 @@ impl Default for Input {
             appetite: BUFFER,
             arrival: None,
             complete: None,
+            moved: None,
             bye: false,
             has_parted: false,
             said: None,
@@ -152,11 +159,11 @@ impl Default for Input {
 }
 
 impl Input {
-    /// Reads what has come, once.
+    /// Reads what has come, once. `into`: where what [comes next](Self::moving) of a one-sided operation goes, if that may be told.
     ///
     /// # Errors
     /// What became of the connection.
-    pub(super) fn read(&mut self, stream: &Stream) -> io::Result<Read> {
+    pub(super) fn read(&mut self, stream: &Stream, into: Option<Segment>) -> io::Result<Read> {
         #[cfg(test)]
         {
             self.reads += 1;
@@ -193,6 +200,19 @@ impl Input {
             }
             return Ok(outcome(read, direct + BEHIND));
         }
+        if let Stage::Moving(moved, left) = self.stage
+            && self.end == 0
+            && let Some((place, room)) = into.as_ref().and_then(Segment::contiguous_rest)
+        {
+            let direct = left.min(room) as usize;
+            let mut pieces = [place.sink(direct), Sink::from(&mut self.buffer[..BEHIND])];
+            let read = stream.read(&mut pieces)?;
+            let placed = read.unwrap_or(0).min(direct);
+            self.end = read.unwrap_or(0) - placed;
+            self.moved = (placed > 0).then_some((moved, placed as u64));
+            self.go_on(moved, left, placed as u64);
+            return Ok(outcome(read, direct + BEHIND));
+        }
         let most = self.buffer.len().min(self.end + self.appetite);
         let mut free = Sink::from(&mut self.buffer[self.end..most]);
         let wanted = free.len();
@@ -210,14 +230,31 @@ impl Input {
     /// Whether a whole record, or the end of a message, waits to be looked at.
     pub(super) fn has_something(&self) -> bool {
         self.complete.is_some()
+            || self.moved.is_some()
             || match self.stage {
                 Stage::Records => !matches!(self.front(), Front::Part),
-                Stage::Data { .. } | Stage::Drop(_) => self.start < self.end,
+                Stage::Data { .. } | Stage::Moving(..) | Stage::Drop(_) => self.start < self.end,
                 Stage::Asking => true,
                 Stage::Storing => {
                     self.start < self.end || self.arrival.as_ref().is_some_and(Arrival::is_whole)
                 }
             }
+    }
+
+    /// What comes next of a one-sided operation: whoever has the memory says where it goes.
+    pub(super) fn moving(&self) -> Option<(Moved, u64)> {
+        match self.stage {
+            Stage::Moving(moved, left) if self.start == self.end => Some((moved, left)),
+            _ => None,
+        }
+    }
+
+    /// So many of the bytes that are left of a one-sided operation are done.
+    fn go_on(&mut self, mut moved: Moved, left: u64, n: u64) {
+        if let Moved::Put(access) = &mut moved {
+            access.go_on(n, n);
+        }
+        self.stage = if n == left { Stage::Records } else { Stage::Moving(moved, left - n) };
     }
 
     /// Whether a message has been reported to the engine, which has not had the time to open a receive for it.
@@ -270,14 +307,15 @@ impl Input {
             }
         }
         if len > PACKET {
-            let Some(front) = payload.get(..EAGER_FRONT) else { return Front::Part };
-            return match wire::parse_eager(header, front.into()) {
-                Ok(Some((envelope, sender, data))) => {
-                    let front = EAGER_FRONT - data.len();
-                    let fits = envelope.len == (len - front) as u64;
-                    if fits { Front::Message(envelope, sender, front) } else { Front::Garbage }
-                }
-                _ => Front::Garbage,
+            let Some(front) = payload.get(..LONG_FRONT) else { return Front::Part };
+            let Ok(Some((long, begun))) = wire::parse_long(header, front.into()) else {
+                return Front::Garbage;
+            };
+            let front = LONG_FRONT - begun.len();
+            let data = (len - front) as u64;
+            return match long {
+                Long::Message(envelope, _) if envelope.len != data => Front::Garbage,
+                _ => Front::Long(long, front, data),
             };
         }
         if payload.len() < len { Front::Part } else { Front::Packet(*header, len) }
@@ -301,6 +339,10 @@ impl Input {
                 busy = true;
                 on(complete.event(), counts);
             }
+            if let Some((moved, n)) = self.moved.take() {
+                busy = true;
+                on(Event::Moved(peer, moved, n), counts);
+            }
             let here = (self.end - self.start) as u64;
             match self.stage {
                 Stage::Data { receiver, begin, offset, left } => {
@@ -320,6 +362,20 @@ impl Input {
                     }
                     self.start += n as usize;
                     self.stage = if n == left { Stage::Records } else { Stage::Drop(left - n) };
+                }
+                Stage::Moving(moved, left) => {
+                    let n = left.min(here);
+                    if n == 0 {
+                        return Ok(busy);
+                    }
+                    let mut into = None;
+                    on(Event::Moving(peer, moved, left, &mut into), counts);
+                    if let Some(mut into) = into {
+                        into.unpack(Source::from(&self.buffer[self.start..self.start + n as usize]));
+                        on(Event::Moved(peer, moved, n), counts);
+                    }
+                    self.start += n as usize;
+                    self.go_on(moved, left, n);
                 }
                 Stage::Storing => {
                     let Some(arrival) = &mut self.arrival else { return Ok(busy) };
@@ -359,7 +415,12 @@ impl Input {
                             left => Stage::Drop(left),
                         };
                     }
-                    Front::Message(envelope, sender, front) => {
+                    Front::Long(Long::OneSided(moved), front, data) => {
+                        self.start += PREFIX + front;
+                        self.appetite = BEHIND;
+                        self.stage = Stage::Moving(moved, data);
+                    }
+                    Front::Long(Long::Message(envelope, sender), front, _) => {
                         self.start += PREFIX + front;
                         self.appetite = BEHIND;
                         self.arrival = Some(Arrival { envelope, sender, data: Vec::new(), filled: 0 });
@@ -406,13 +467,13 @@ impl Input {
     /// Shows the next packet to `take`, if it is here.
     #[inline]
     pub(super) fn take_next(&mut self, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
-        if self.complete.is_some() || !matches!(self.stage, Stage::Records) {
+        if self.complete.is_some() || self.moved.is_some() || !matches!(self.stage, Stage::Records) {
             return Next::Left;
         }
         let (header, len) = match self.front() {
             Front::Part => return Next::Nothing,
             Front::Packet(header, len) => (header, len),
-            Front::Own(_) | Front::Said(_) | Front::Fragment { .. } | Front::Message(..) | Front::Garbage => {
+            Front::Own(_) | Front::Said(_) | Front::Fragment { .. } | Front::Long(..) | Front::Garbage => {
                 return Next::Left;
             }
         };

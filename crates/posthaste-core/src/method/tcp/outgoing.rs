@@ -1,12 +1,12 @@
 //! What leaves over one connection: records that gather in a buffer, and data that leaves from where it lies: granted
-//! messages in fragments, and whole ones behind their heads.
+//! messages in fragments, whole ones and parts of puts behind their heads.
 //!
 //! ```text
 //!   record:    length of the payload (4 bytes), header of `wire` (24), payload
 //!   own word:  OWN | what (4 bytes), between the two methods only
 //! ```
 //!
-//! What must stay true: records and whole messages leave in the order in which they came here, and nothing leaves
+//! What must stay true: records and packets in place leave in the order in which they came here, and nothing leaves
 //! inside of a fragment; a user's buffer is read by the kernel only, unless its pieces are short or have to be
 //! converted.
 
@@ -16,10 +16,9 @@ use std::io;
 use posthaste_os::mem::{Sink, Source};
 use posthaste_os::socket::{PIECES, Stream};
 
-use crate::buffer;
+use crate::buffer::{self, OwnedBuf};
 use crate::datatype::Segment;
-use crate::ids::RequestId;
-use crate::method::{Done, GrantedSend, SHORT_RUN, packing};
+use crate::method::{Done, GrantedSend, Outcome, Owner, SHORT_RUN, packing};
 use crate::wire::{DATA_FRONT, Emit, FRONT, HEADER};
 
 /// Bytes in front of every payload.
@@ -32,7 +31,7 @@ const MOST_WAITING: usize = 64 << 10;
 const ENOUGH: usize = 32 << 10;
 /// Data of one fragment. Other packets wait behind it.
 const FRAGMENT: u64 = 512 << 10;
-/// Whole messages that wait to leave from where they lie, that which is leaving included.
+/// Packets with data in place that wait to leave, that which is leaving included.
 const WHOLE: usize = 2;
 /// Writes in one go, so that one connection does not keep from the others.
 const TURNS: usize = 8;
@@ -67,7 +66,7 @@ pub(super) struct Out {
     /// Whole records, of which the first `sent` bytes have left.
     bytes: Vec<u8>,
     sent: usize,
-    /// What leaves from where it lies: fragments of granted messages, one at a time, and whole messages.
+    /// What leaves from where it lies: fragments of granted messages, one at a time, and packets.
     fragments: VecDeque<Fragment>,
     granted: VecDeque<GrantedSend>,
     /// The kernel has no room at present.
@@ -87,8 +86,10 @@ struct Fragment {
     runs: VecDeque<(usize, usize)>,
     /// What is not among the runs yet.
     rest: Option<Segment>,
-    /// The send that ends with it.
-    last: Option<RequestId>,
+    /// The memory of the runs, where it is this.
+    _copy: Option<OwnedBuf>,
+    /// Who hears that it has left.
+    owner: Option<Owner>,
 }
 
 impl Out {
@@ -134,14 +135,14 @@ impl Out {
         self.granted.push_back(send);
     }
 
-    /// Takes a whole message on, behind everything that is here, if there is room: its head, and its data where it lies.
+    /// Takes a packet on, behind everything that is here, if there is room: its head, and its data where it lies.
     ///
     /// # Errors
-    /// The message, if there is no room.
+    /// The data, if there is no room.
     pub(super) fn push_in_place(
         &mut self,
         emit: &Emit,
-        sender: RequestId,
+        owner: Option<Owner>,
         segment: Segment,
     ) -> Result<(), Segment> {
         if self.fragments.len() >= WHOLE {
@@ -149,10 +150,15 @@ impl Out {
         }
         let behind = self.waiting() - self.fragments.iter().map(|fragment| fragment.behind).sum::<usize>();
         let len = segment.len();
-        let mut fragment = Fragment { rest: Some(segment), last: Some(sender), ..Fragment::of_runs([]) };
+        let mut fragment = Fragment { rest: Some(segment), owner, ..Fragment::of_runs([]) };
         fragment.refill();
         self.fragments.push_back(fragment.headed(behind, emit, len));
         Ok(())
+    }
+
+    /// The memory of this owner is the program's again: what would leave from there leaves from a copy.
+    pub(super) fn take_from(&mut self, owner: Owner) {
+        self.fragments.iter_mut().filter(|fragment| fragment.owner == Some(owner)).for_each(Fragment::copy);
     }
 
     /// Writes as much as there is room for. Returns whether anything left; ends of messages go to `done`.
@@ -217,7 +223,7 @@ impl Out {
         if let Some(fragment) = self.fragments.front_mut() {
             fragment.behind -= records;
             if fragment.advance(n) {
-                done.extend(fragment.last.map(Done::Sent));
+                done.extend(fragment.owner.and_then(left));
                 self.fragments.pop_front();
             }
         }
@@ -241,7 +247,7 @@ impl Out {
             }
             match self.fragments.back_mut() {
                 _ if put.left() > 0 => return self.granted.push_front(put),
-                Some(fragment) => fragment.last = Some(put.sender),
+                Some(fragment) => fragment.owner = Some(Owner::Send(put.sender)),
                 None => done.push_back(Done::Sent(put.sender)),
             }
         }
@@ -261,7 +267,16 @@ impl Fragment {
     /// Data that lies so, without a head.
     fn of_runs(runs: impl Into<VecDeque<(usize, usize)>>) -> Self {
         let head = [0; ALIGNED + PREFIX + FRONT];
-        Self { behind: 0, head, head_len: 0, head_sent: 0, runs: runs.into(), rest: None, last: None }
+        Self {
+            behind: 0,
+            head,
+            head_len: 0,
+            head_sent: 0,
+            runs: runs.into(),
+            rest: None,
+            _copy: None,
+            owner: None,
+        }
     }
 
     /// The same with a head for so many bytes of data, behind so many bytes of records: with words in front of it that let the data go
@@ -297,6 +312,15 @@ impl Fragment {
         Some(Self::of_runs(list).headed(behind, &Emit::data(put.receiver, offset), n))
     }
 
+    /// Copies what is left of data that lies in one piece.
+    fn copy(&mut self) {
+        let Some((address, len)) = self.runs.pop_front() else { return };
+        let copy = OwnedBuf::new(len);
+        copy.user_buf().copy_in(0, buffer::run((address, len)));
+        self.runs.push_front((copy.user_buf().address(), len));
+        (self.owner, self._copy) = (None, Some(copy));
+    }
+
     /// Lists the next pieces of what is left.
     fn refill(&mut self) {
         if let Some(rest) = &mut self.rest {
@@ -326,11 +350,20 @@ impl Fragment {
     }
 }
 
+/// What is reported when the data of this owner has left.
+fn left(owner: Owner) -> Option<Done> {
+    match owner {
+        Owner::Send(sender) => Some(Done::Sent(sender)),
+        Owner::OneSided(_) => Some(Done::Over(owner, Outcome::Done)),
+        Owner::Receive(_) | Owner::Exposed(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::datatype::Types;
-    use crate::ids::ContextId;
+    use crate::ids::{ContextId, RequestId};
     use crate::wire::{Envelope, Mode};
 
     /// Memory of the system for a socket begins with a page; behind records whose lengths are no whole words nothing can be done.

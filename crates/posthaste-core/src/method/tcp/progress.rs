@@ -163,7 +163,12 @@ impl Tcp {
             if input.is_asking() {
                 return busy;
             }
-            let read = input.read(stream);
+            let into = input.moving().and_then(|(moved, left)| {
+                let mut into = None;
+                on(Event::Moving(peer, moved, left, &mut into), counts);
+                into
+            });
+            let read = input.read(stream, into);
             let is_full = matches!(read, Ok(Read::Full));
             match read {
                 Ok(Read::Nothing) => return busy,

@@ -405,7 +405,7 @@ fn long_eager_messages_take_one_write_and_one_read_each() {
     let mut house = House::new(&[7; 2]);
     house.talk(0, 1);
     let (out, into, emit) = long(64 << 10);
-    let sender = RequestId { slot: 1, generation: 1 };
+    let sender = Some(Owner::Send(RequestId { slot: 1, generation: 1 }));
     for _ in 0..MESSAGES {
         let sent = house.tcps[0].send_in_place(Peer(1), &emit, sender, segment(&out));
         assert!(matches!(sent, Ok(true)), "the system has room for it");
@@ -425,7 +425,7 @@ fn a_long_eager_message_that_leaves_in_parts_keeps_its_place() {
     let mut house = House::new(&[7; 2]);
     house.talk(0, 1);
     let (out, into, emit) = long(12 << 20);
-    let sender = |slot| RequestId { slot, generation: 1 };
+    let sender = |slot| Some(Owner::Send(RequestId { slot, generation: 1 }));
     let to = Peer(1);
     let tcp = &mut house.tcps[0];
     assert!(matches!(tcp.send_in_place(to, &emit, sender(1), segment(&out)), Ok(false)));
@@ -445,7 +445,7 @@ fn a_long_message_does_not_end_throttling() {
     let throttle = THROTTLE;
     house.tcps[0].way(Peer(1)).out.push_own(throttle);
     let (out, into, emit) = long(64 << 10);
-    let sender = RequestId { slot: 1, generation: 1 };
+    let sender = Some(Owner::Send(RequestId { slot: 1, generation: 1 }));
     assert!(house.tcps[0].send_in_place(Peer(1), &emit, sender, segment(&out)).is_ok());
     receive(&mut house, &[Some(&into)]);
     assert!(house.tcps[1].way(Peer(0)).throttled);
@@ -470,8 +470,8 @@ fn a_long_eager_message_is_not_stored_before_the_engine_has_answered() {
     fast(&mut house, true, Next::Taken);
     house.send(0, 1);
     house.tcps[0].flush_gathered();
-    let sent =
-        house.tcps[0].send_in_place(Peer(1), &emit, RequestId { slot: 1, generation: 1 }, segment(&out));
+    let sender = Some(Owner::Send(RequestId { slot: 1, generation: 1 }));
+    let sent = house.tcps[0].send_in_place(Peer(1), &emit, sender, segment(&out));
     assert!(matches!(sent, Ok(true)));
     fast(&mut house, false, Next::Left);
     let (began, mut open, mut over) = (Instant::now(), None, false);
