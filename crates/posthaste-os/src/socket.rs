@@ -27,6 +27,11 @@ pub const PIECES: usize = 64;
 /// Connections that may wait to be accepted: a whole job may come at once.
 const BACKLOG: i32 = 4096;
 
+/// Whether an error says that a process has no such memory as it wanted read or written.
+pub fn is_of_memory(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EFAULT)
+}
+
 /// A socket that accepts connections over both families, if the system has both.
 #[derive(Debug)]
 pub struct Listener(TcpListener);

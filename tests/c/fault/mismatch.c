@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int in[1 << 16], out[1 << 16], n = 4;
+static int in[1 << 16], out[1 << 16], counts[64], places[64], n = 4;
+static MPI_Datatype types_of[64];
 static MPI_Request request = MPI_REQUEST_NULL;
 static MPI_Win win = MPI_WIN_NULL;
 
@@ -42,6 +43,7 @@ static void call(const char *name, MPI_Comm c, MPI_Datatype t, int rank, int int
     if (!strcmp(name, "free")) return (void)MPI_Win_free(&win);
     if (inter && (root == 0) == (rank == 0)) root = root == rank ? MPI_ROOT : MPI_PROC_NULL;
     else if (inter && root > 0) root--;
+    for (int i = 0; i < 64; i++) counts[i] = n, places[i] = n * i, types_of[i] = t;
     FUNCTION("barrier", MPI_Barrier, MPI_Ibarrier, c)
     FUNCTION("bcast", MPI_Bcast, MPI_Ibcast, in, n, t, root, c)
     FUNCTION("gather", MPI_Gather, MPI_Igather, in, n, t, out, n, t, root, c)
@@ -51,6 +53,14 @@ static void call(const char *name, MPI_Comm c, MPI_Datatype t, int rank, int int
     FUNCTION("allgather", MPI_Allgather, MPI_Iallgather, in, n, t, out, n, t, c)
     FUNCTION("alltoall", MPI_Alltoall, MPI_Ialltoall, in, n, t, out, n, t, c)
     FUNCTION("scan", MPI_Scan, MPI_Iscan, in, out, n, t, MPI_SUM, c)
+    FUNCTION("exscan", MPI_Exscan, MPI_Iexscan, in, out, n, t, MPI_SUM, c)
+    FUNCTION("gatherv", MPI_Gatherv, MPI_Igatherv, in, n, t, out, counts, places, t, root, c)
+    FUNCTION("scatterv", MPI_Scatterv, MPI_Iscatterv, in, counts, places, t, out, n, t, root, c)
+    FUNCTION("allgatherv", MPI_Allgatherv, MPI_Iallgatherv, in, n, t, out, counts, places, t, c)
+    FUNCTION("alltoallv", MPI_Alltoallv, MPI_Ialltoallv, in, counts, places, t, out, counts, places, t, c)
+    FUNCTION("alltoallw", MPI_Alltoallw, MPI_Ialltoallw, in, counts, places, types_of, out, counts, places, types_of, c)
+    FUNCTION("reduce_scatter", MPI_Reduce_scatter, MPI_Ireduce_scatter, in, out, counts, t, MPI_SUM, c)
+    FUNCTION("reduce_scatter_block", MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, in, out, n, t, MPI_SUM, c)
     fprintf(stderr, "mismatch: what is %s?\n", name);
     MPI_Abort(MPI_COMM_WORLD, 2);
 }

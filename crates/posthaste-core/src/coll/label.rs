@@ -25,6 +25,8 @@ const NUMBERS: u32 = 1 << (31 - CODE_BITS);
 pub(super) const MEETING: u32 = NUMBERS / 4;
 /// Roots that differ by a multiple of this look alike; 0 in their place is no root.
 const ROOTS: u32 = 29;
+/// Of so many roots that look alike all are named.
+const FEW_ROOTS: usize = 4;
 /// In the place of the code: of an operation that is started again and has none of its own.
 const NONE: u32 = (1 << CODE_BITS) - 1;
 /// Of so many members it is said which one is lost.
@@ -345,12 +347,22 @@ impl Label {
         if is_up_to { Self::of(tag) } else { None }
     }
 
-    /// `MPI_Bcast with root 3`, as far as it can be told among so many members.
+    /// `MPI_Bcast with root 3`, or which roots it may be among so many members.
     pub(super) fn describe(self, members: u32) -> String {
-        match self.root {
-            0 => self.function.name().to_owned(),
-            root if members <= ROOTS => format!("{} with root {}", self.function.name(), root - 1),
-            _ => format!("{} with another root", self.function.name()),
+        let name = self.function.name();
+        let Some(least) = self.root.checked_sub(1) else { return name.to_owned() };
+        match (least..members)
+            .step_by(ROOTS as usize)
+            .map(|root| root.to_string())
+            .collect::<Vec<_>>()
+            .as_slice()
+        {
+            [] => format!("{name} with another root"),
+            [root] => format!("{name} with root {root}"),
+            [some @ .., last] if some.len() < FEW_ROOTS => {
+                format!("{name} with root {} or {last}", some.join(", "))
+            }
+            [first, second, ..] => format!("{name} with root {first}, {second}, and so on by {ROOTS}"),
         }
     }
 }
@@ -474,7 +486,11 @@ mod tests {
         assert_eq!(Label::new(3, Function::Barrier).describe(4), "MPI_Barrier");
         assert_eq!(label(3).describe(4), "MPI_Bcast with root 3");
         assert_eq!(label(28).describe(29), "MPI_Bcast with root 28");
-        assert_eq!(label(3).describe(30), "MPI_Bcast with another root");
+        assert_eq!(label(3).describe(30), "MPI_Bcast with root 3");
+        assert_eq!(label(29).describe(30), "MPI_Bcast with root 0 or 29");
+        assert_eq!(label(32).describe(64), "MPI_Bcast with root 3, 32 or 61");
+        assert_eq!(label(3).describe(1000), "MPI_Bcast with root 3, 32, and so on by 29");
+        assert_eq!(label(3).describe(2), "MPI_Bcast with another root");
     }
 
     #[test]

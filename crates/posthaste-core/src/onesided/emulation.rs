@@ -36,8 +36,9 @@ use crate::wire::{Access, Atomically, Emit, Moved, OneSided as Packet, Refusal, 
 
 /// Questions to one peer that may be unanswered at a time.
 const ASKED: usize = 64;
-/// Packets for one peer before the next one has its turn.
+/// Packets for one peer before the next one has its turn, and bytes of long operations.
 const TURN: usize = 64;
+const BYTES: u64 = 1 << 20;
 /// Most bytes of a put, or of operands, that wait for what comes behind them.
 const SHORT: u64 = 1 << 10;
 /// Bytes of a put, or of an answer, from which on they leave from where they lie, where the method can.
@@ -175,6 +176,16 @@ impl Outgoing {
         }
     }
 
+    /// Bytes of it that have not left.
+    fn left(&self) -> u64 {
+        match self {
+            Self::Put { data, .. } => data.remaining(),
+            Self::Read { left, .. } => *left,
+            Self::Atomic { operands, .. } => operands.remaining(),
+            _ => 0,
+        }
+    }
+
     /// Whether some of it has left already.
     fn has_begun(&self) -> bool {
         matches!(self, Self::Put { begun: true, .. } | Self::Atomic { begun: true, .. })
@@ -305,13 +316,16 @@ impl OneSided {
 
     /// The same for one peer.
     fn send(&mut self, methods: &mut Methods, to: Peer) -> bool {
-        let (mut busy, packet) = (false, methods.caps(to).packet);
+        let (mut busy, packet, mut bytes) = (false, methods.caps(to).packet, 0);
         for _ in 0..TURN {
+            if bytes >= BYTES {
+                break;
+            }
             let Some(traffic) = self.traffic.get_mut(to) else { break };
             traffic.held = false;
             let next = traffic.answers.pop_front().or_else(|| traffic.queue.pop_front());
             let Some(mut next) = next else { break };
-            let asks = next.asks();
+            let (asks, before) = (next.asks(), next.left());
             let is_full = asks && traffic.unanswered >= ASKED;
             let left = match next {
                 Outgoing::Flush(_) if traffic.transfers > 0 => Left::Held,
@@ -330,6 +344,7 @@ impl OneSided {
                 _ => self.send_packet(methods, to, packet, &mut next),
             };
             busy |= !matches!(left, Left::Nothing | Left::Held);
+            bytes += before.saturating_sub(next.left());
             let Some(traffic) = self.traffic.get_mut(to) else { break };
             match left {
                 Left::All => {

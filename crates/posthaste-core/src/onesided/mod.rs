@@ -149,8 +149,8 @@ impl OneSided {
 
     /// Ends that: what comes for this memory from now on is refused.
     pub fn forget(&mut self, methods: &mut Methods, key: RemoteKey) {
-        self.exposed.remove(key);
         methods.forget_for_all(owner(key));
+        self.exposed.remove(key);
     }
 
     /// So many elements of a datatype as they lie in a peer's memory, for one access: the peer is told how, unless it knows.

@@ -9,7 +9,7 @@
 use std::io;
 
 use posthaste_os::mem::{Sink, Source};
-use posthaste_os::socket::Stream;
+use posthaste_os::socket::{self, Stream};
 
 use crate::datatype::Segment;
 use crate::ids::{Peer, RequestId};
@@ -74,7 +74,7 @@ enum Stage {
     Records,
     /// The data of a fragment, at this offset of its message; the fragment began at `begin`.
     Data { receiver: RequestId, begin: u64, offset: u64, left: u64 },
-    /// A fragment that nobody wants.
+    /// The rest of a packet that nobody wants.
     Drop(u64),
     /// The data of a one-sided operation, of which so many bytes are left.
     Moving(Moved, u64),
@@ -191,14 +191,15 @@ impl Input {
         {
             let direct = left.min(room) as usize;
             let mut pieces = [place.sink(direct), Sink::from(&mut self.buffer[..BEHIND])];
-            let read = stream.read(&mut pieces)?;
-            if let Some(n) = read {
-                let placed = n.min(direct);
-                self.end = n - placed;
-                let is_whole = self.reassembly.placed(receiver, placed as u64);
-                self.complete = self.advance(receiver, begin, offset, left, placed as u64, is_whole);
+            if let Some(read) = in_place(stream.read(&mut pieces))? {
+                if let Some(n) = read {
+                    let placed = n.min(direct);
+                    self.end = n - placed;
+                    let is_whole = self.reassembly.placed(receiver, placed as u64);
+                    self.complete = self.advance(receiver, begin, offset, left, placed as u64, is_whole);
+                }
+                return Ok(outcome(read, direct + BEHIND));
             }
-            return Ok(outcome(read, direct + BEHIND));
         }
         if let Stage::Moving(moved, left) = self.stage
             && self.end == 0
@@ -206,12 +207,13 @@ impl Input {
         {
             let direct = left.min(room) as usize;
             let mut pieces = [place.sink(direct), Sink::from(&mut self.buffer[..BEHIND])];
-            let read = stream.read(&mut pieces)?;
-            let placed = read.unwrap_or(0).min(direct);
-            self.end = read.unwrap_or(0) - placed;
-            self.moved = (placed > 0).then_some((moved, placed as u64));
-            self.go_on(moved, left, placed as u64);
-            return Ok(outcome(read, direct + BEHIND));
+            if let Some(read) = in_place(stream.read(&mut pieces))? {
+                let placed = read.unwrap_or(0).min(direct);
+                self.end = read.unwrap_or(0) - placed;
+                self.moved = (placed > 0).then_some((moved, placed as u64));
+                self.go_on(moved, left, placed as u64);
+                return Ok(outcome(read, direct + BEHIND));
+            }
         }
         let most = self.buffer.len().min(self.end + self.appetite);
         let mut free = Sink::from(&mut self.buffer[self.end..most]);
@@ -370,12 +372,16 @@ impl Input {
                     }
                     let mut into = None;
                     on(Event::Moving(peer, moved, left, &mut into), counts);
+                    let is_unwanted = into.is_none();
                     if let Some(mut into) = into {
                         into.unpack(Source::from(&self.buffer[self.start..self.start + n as usize]));
                         on(Event::Moved(peer, moved, n), counts);
                     }
                     self.start += n as usize;
                     self.go_on(moved, left, n);
+                    if is_unwanted && n < left {
+                        self.stage = Stage::Drop(left - n);
+                    }
                 }
                 Stage::Storing => {
                     let Some(arrival) = &mut self.arrival else { return Ok(busy) };
@@ -498,6 +504,14 @@ impl Arrival {
 
     fn is_whole(&self) -> bool {
         self.filled == self.data.len()
+    }
+}
+
+/// What was read into its place; nothing, if the program has no such memory: that is found where its bytes are copied there.
+fn in_place(read: io::Result<Option<usize>>) -> io::Result<Option<Option<usize>>> {
+    match read {
+        Err(error) if socket::is_of_memory(&error) => Ok(None),
+        read => read.map(Some),
     }
 }
 

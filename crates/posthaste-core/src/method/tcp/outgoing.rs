@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::io;
 
 use posthaste_os::mem::{Sink, Source};
-use posthaste_os::socket::{PIECES, Stream};
+use posthaste_os::socket::{self, PIECES, Stream};
 
 use crate::buffer::{self, OwnedBuf};
 use crate::datatype::Segment;
@@ -31,7 +31,7 @@ const MOST_WAITING: usize = 64 << 10;
 const ENOUGH: usize = 32 << 10;
 /// Data of one fragment. Other packets wait behind it.
 const FRAGMENT: u64 = 512 << 10;
-/// Packets with data in place that wait to leave, that which is leaving included.
+/// Messages in place that wait to leave, that which is leaving included, and as many packets of one-sided operations.
 const WHOLE: usize = 2;
 /// Writes in one go, so that one connection does not keep from the others.
 const TURNS: usize = 8;
@@ -69,6 +69,8 @@ pub(super) struct Out {
     /// What leaves from where it lies: fragments of granted messages, one at a time, and packets.
     fragments: VecDeque<Fragment>,
     granted: VecDeque<GrantedSend>,
+    /// A fragment of those is next, though packets wait that came before.
+    granted_is_next: bool,
     /// The kernel has no room at present.
     pub(super) blocked: bool,
     /// Calls of the system so far.
@@ -88,6 +90,8 @@ struct Fragment {
     rest: Option<Segment>,
     /// The memory of the runs, where it is this.
     _copy: Option<OwnedBuf>,
+    /// It is of a message that was granted.
+    is_granted: bool,
     /// Who hears that it has left.
     owner: Option<Owner>,
 }
@@ -145,7 +149,9 @@ impl Out {
         owner: Option<Owner>,
         segment: Segment,
     ) -> Result<(), Segment> {
-        if self.fragments.len() >= WHOLE {
+        let is_message = |owner| matches!(owner, Some(Owner::Send(_)));
+        let alike = |fragment: &&Fragment| is_message(fragment.owner) == is_message(owner);
+        if self.fragments.iter().filter(alike).count() >= WHOLE {
             return Err(segment);
         }
         let behind = self.waiting() - self.fragments.iter().map(|fragment| fragment.behind).sum::<usize>();
@@ -158,7 +164,10 @@ impl Out {
 
     /// The memory of this owner is the program's again: what would leave from there leaves from a copy.
     pub(super) fn take_from(&mut self, owner: Owner) {
-        self.fragments.iter_mut().filter(|fragment| fragment.owner == Some(owner)).for_each(Fragment::copy);
+        for fragment in self.fragments.iter_mut().filter(|fragment| fragment.owner == Some(owner)) {
+            fragment.copy();
+            fragment.owner = None;
+        }
     }
 
     /// Writes as much as there is room for. Returns whether anything left; ends of messages go to `done`.
@@ -172,7 +181,14 @@ impl Out {
             if self.waiting() == 0 && self.fragments.is_empty() {
                 break;
             }
-            let (written, wanted) = self.write_once(stream)?;
+            let (written, wanted) = match self.write_once(stream) {
+                Err(error) if socket::is_of_memory(&error) => {
+                    // The program has no such memory: it ends here, as with any other way.
+                    self.fragments.iter_mut().take(1).for_each(Fragment::copy);
+                    self.write_once(stream)?
+                }
+                written => written?,
+            };
             #[cfg(test)]
             {
                 self.writes += 1;
@@ -224,6 +240,7 @@ impl Out {
             fragment.behind -= records;
             if fragment.advance(n) {
                 done.extend(fragment.owner.and_then(left));
+                self.granted_is_next = !fragment.is_granted;
                 self.fragments.pop_front();
             }
         }
@@ -234,23 +251,36 @@ impl Out {
         self.fragments.front().map_or(self.waiting(), |fragment| fragment.behind)
     }
 
-    /// Makes the next fragment of the message whose turn it is, or packs some of it.
+    /// Makes the next fragment of the message whose turn it is, or packs some of it: where nothing else is in place, and between what is.
     fn prepare(&mut self, done: &mut VecDeque<Done>) {
-        while self.fragments.is_empty()
+        while (self.fragments.is_empty() || self.granted_is_next && !self.has_begun())
             && let Some(mut put) = self.granted.pop_front()
         {
-            if put.segment.mean_run() >= SHORT_RUN.min(put.segment.len()) {
-                self.fragments.extend(Fragment::of(&mut put, self.waiting()));
-            }
-            if self.fragments.is_empty() {
+            let behind = if self.fragments.is_empty() { self.waiting() } else { 0 };
+            let is_in_place = put.segment.mean_run() >= SHORT_RUN.min(put.segment.len());
+            let fragment = if is_in_place { Fragment::of(&mut put, behind) } else { None };
+            if fragment.is_none() {
                 self.pack(&mut put); // short pieces, or to be converted
             }
-            match self.fragments.back_mut() {
-                _ if put.left() > 0 => return self.granted.push_front(put),
-                Some(fragment) => fragment.owner = Some(Owner::Send(put.sender)),
-                None => done.push_back(Done::Sent(put.sender)),
+            self.granted_is_next = false;
+            let is_left = put.left() > 0;
+            match fragment {
+                Some(fragment) => {
+                    let owner = (!is_left).then_some(Owner::Send(put.sender));
+                    self.fragments.push_front(Fragment { owner, is_granted: true, ..fragment });
+                }
+                None if !is_left => done.push_back(Done::Sent(put.sender)),
+                None => {}
+            }
+            if is_left {
+                return self.granted.push_front(put);
             }
         }
+    }
+
+    /// Whether some of what is in place and next has left.
+    fn has_begun(&self) -> bool {
+        self.fragments.front().is_some_and(|fragment| fragment.head_sent > 0)
     }
 
     /// Packs as much of a message as there is room for.
@@ -275,6 +305,7 @@ impl Fragment {
             runs: runs.into(),
             rest: None,
             _copy: None,
+            is_granted: false,
             owner: None,
         }
     }
@@ -312,13 +343,16 @@ impl Fragment {
         Some(Self::of_runs(list).headed(behind, &Emit::data(put.receiver, offset), n))
     }
 
-    /// Copies what is left of data that lies in one piece.
+    /// Copies the pieces that are listed: they are nobody else's any more.
     fn copy(&mut self) {
-        let Some((address, len)) = self.runs.pop_front() else { return };
-        let copy = OwnedBuf::new(len);
-        copy.user_buf().copy_in(0, buffer::run((address, len)));
-        self.runs.push_front((copy.user_buf().address(), len));
-        (self.owner, self._copy) = (None, Some(copy));
+        let copy = OwnedBuf::new(self.runs.iter().map(|(_, len)| len).sum());
+        let mut at = 0;
+        for run in self.runs.drain(..) {
+            copy.user_buf().copy_in(at as isize, buffer::run(run));
+            at += run.1;
+        }
+        self.runs.push_back((copy.user_buf().address(), at));
+        self._copy = Some(copy);
     }
 
     /// Lists the next pieces of what is left.
@@ -386,5 +420,43 @@ mod tests {
                 assert!(head.ends_with(emit.front()));
             }
         }
+    }
+
+    /// A long message that was granted does not wait for packets that keep coming, nor they for it.
+    #[test]
+    fn granted_messages_and_packets_in_place_take_turns() {
+        let (mut out, mut done) = (Out::default(), VecDeque::new());
+        let id = RequestId { slot: 1, generation: 1 };
+        let memory = OwnedBuf::new(4 << 20);
+        let segment = |len: u64| Segment::contiguous(memory.user_buf(), len);
+        let put = |out: &mut Out| out.push_in_place(&Emit::answer(1), None, segment(100_000));
+        let message =
+            |out: &mut Out| out.push_in_place(&Emit::answer(1), Some(Owner::Send(id)), segment(100_000));
+        assert!(put(&mut out).is_ok() && put(&mut out).is_ok() && put(&mut out).is_err());
+        // Those of messages have room of their own.
+        assert!(message(&mut out).is_ok() && message(&mut out).is_ok() && message(&mut out).is_err());
+        let (to, until, granted) = (crate::ids::Peer(1), 2 << 20, crate::wire::Granted::Fragments);
+        out.send_granted(GrantedSend {
+            to,
+            receiver: id,
+            sender: id,
+            segment: segment(until),
+            until,
+            granted,
+        });
+        let mut leaves = || {
+            out.prepare(&mut done);
+            let front = out.fragments.front().expect("something is left");
+            let len = front.head_len + front.runs.iter().map(|(_, len)| len).sum::<usize>();
+            let is_granted = front.is_granted;
+            // Not all at once: nothing comes in between.
+            out.advance(1000, &mut done);
+            out.prepare(&mut done);
+            out.advance(len - 1000, &mut done);
+            is_granted
+        };
+        let order: Vec<bool> = (0..8).map(|_| leaves()).collect();
+        assert_eq!(order, [false, true, false, true, false, true, false, true]);
+        assert!(out.is_empty() && done.len() == 3, "{done:?}");
     }
 }

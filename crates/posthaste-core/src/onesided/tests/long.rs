@@ -3,6 +3,8 @@
 use super::*;
 
 const LEN: usize = 3_000_000;
+/// More than the system holds.
+const MUCH: usize = 40 << 20;
 
 fn over_tcp() -> Bench {
     Bench::over_tcp(1, &[Format::NATIVE; 2], &Config::default())
@@ -106,7 +108,7 @@ fn a_long_put_that_is_refused_is_told_by_the_flush_for_its_memory() {
 #[test]
 fn what_is_closed_gets_no_rest_of_a_put() {
     let mut bench = over_tcp();
-    let (exposed, data) = (memory(&vec![0; LEN]), memory(&vec![1; LEN]));
+    let (exposed, data) = (memory(&vec![0; MUCH]), memory(&vec![1; MUCH]));
     let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
     put(&mut bench, (key, 0), &data, [1, 2]);
     while exposed.source().to_vec()[0] == 0 {
@@ -199,7 +201,6 @@ fn long_gets_bring_what_is_there() {
 #[test]
 fn what_is_closed_is_read_no_more() {
     let mut bench = over_tcp();
-    const MUCH: usize = 40 << 20;
     let (mut exposed, into) = (memory(&vec![5; MUCH]), OwnedBuf::new(MUCH));
     let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
     // The connection is made first.
@@ -217,4 +218,80 @@ fn what_is_closed_is_read_no_more() {
     let came = into.source().to_vec();
     let end = came.iter().rposition(|byte| *byte != 0).expect("something came");
     assert!(end < MUCH - 1 && came[..=end].iter().all(|byte| *byte == 5));
+}
+
+/// What is said to belong to nothing, or to more than was asked for, goes nowhere, and what comes behind it is understood.
+#[test]
+fn bytes_that_belong_nowhere_are_dropped() {
+    let mut bench = over_tcp();
+    let (exposed, data) = (pattern(200_000, 1), memory(&[9; 200_000]));
+    let key = at(&mut bench, 1, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
+    let small = memory(&[8; 8]);
+    let theirs = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&small))).unwrap();
+    // The connection is made first.
+    put(&mut bench, (theirs, 0), &memory(&[1; 8]), [1, 2]);
+    (1..=2).for_each(|token| succeeds(&mut bench, 1, token));
+    let into = OwnedBuf::new(100_000);
+    let target = Target { peer: Peer(1), key, memory: None, offset: 0, scattered: None };
+    let (get, flush) = at(&mut bench, 0, |onesided, methods| {
+        onesided.get(methods, target, all(&into), Token(3)).unwrap();
+        onesided.flush(methods, (Peer(1), key), Token(4)).unwrap();
+        (onesided.serial - 1, onesided.serial)
+    });
+    let access = |scattered| Access { serial: 77, key: theirs, offset: 0, scattered };
+    let unknown = Scattered { layout: 5, count: 3, from: 0 };
+    let packets = [
+        (Emit::answer(12_345), 100_000),
+        (Emit::answer(get), 100_001),
+        (Emit::answer(flush), 50_000),
+        (Emit::put(access(None)), 200_000),
+        (Emit::put(access(Some(unknown))), 60_000),
+        (Emit::put(access(Some(Scattered { from: u64::MAX, count: 0, ..unknown }))), 60_000),
+    ];
+    for (emit, len) in packets {
+        let part = || Segment::contiguous(data.user_buf(), len);
+        let mut tries = 0;
+        while at(&mut bench, 1, |_, methods| methods.send_in_place(Peer(0), &emit, None, part())).is_err() {
+            bench.step();
+            tries += 1;
+            assert!(tries < 1_000_000, "it does not leave");
+        }
+    }
+    (3..=4).for_each(|token| succeeds(&mut bench, 0, token));
+    assert!(into.source().to_vec() == exposed.source().to_vec()[..100_000]);
+    put(&mut bench, (theirs, 0), &memory(&[2; 8]), [5, 6]);
+    (5..=6).for_each(|token| {
+        _ = next_done(&mut bench, 1).outcome.map_err(|error| assert!(token == 6, "{error}"))
+    });
+    assert_eq!(small.source().to_vec(), [2; 8]);
+}
+
+/// The connection ends while bytes of a put and of a get are under way: both sides hear of it, once.
+#[test]
+fn a_connection_that_ends_ends_long_accesses() {
+    for read in [false, true] {
+        let mut bench = over_tcp();
+        let (exposed, here) = (memory(&vec![5; MUCH]), memory(&vec![6; MUCH]));
+        let key = at(&mut bench, 0, |onesided, _| onesided.expose(&all(&exposed))).unwrap();
+        match read {
+            true => get(&mut bench, (key, 0), &here, 1),
+            false => put(&mut bench, (key, 0), &here, [1, 2]),
+        }
+        let (came, first) = if read { (&here, 6) } else { (&exposed, 5) };
+        let mut steps = 0;
+        while came.source().to_vec()[0] == first {
+            bench.step();
+            steps += 1;
+            assert!(steps < 100_000, "nothing arrives");
+        }
+        bench.vcis[0].methods.exclude(Peer(1));
+        for _ in 0..if read { 1 } else { 2 } {
+            let error = next_done(&mut bench, 1).outcome.unwrap_err();
+            assert_eq!(error.class(), ErrorClass::ProcAborted, "{error}");
+        }
+        let so_far = came.source().to_vec();
+        (0..200).for_each(|_| bench.step());
+        assert!(at(&mut bench, 1, |onesided, _| onesided.next_done()).is_none(), "it ends again");
+        assert!(came.source().to_vec() == so_far && so_far[MUCH - 1] == first);
+    }
 }
