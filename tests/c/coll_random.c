@@ -16,6 +16,29 @@ enum operation { BARRIER, BCAST, ALLGATHER, ALLTOALL, ALLREDUCE, GATHER, SCATTER
 
 typedef struct { uint64_t a, b; } map;
 
+#ifndef IN_ALLOC_MEM
+#define IN_ALLOC_MEM 0
+#endif
+
+/* Operands, results and what the naive implementation gets lie in memory from malloc, or where a variant of this program says so, in
+ * memory from MPI_Alloc_mem. Its bytes say that nothing was written yet. */
+static map *new_maps(int count)
+{
+    size_t bytes = (size_t)count * sizeof(map);
+    map *maps = NULL;
+    if (IN_ALLOC_MEM) OK(MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &maps));
+    else maps = malloc(bytes);
+    CHECK(maps, "no memory for %zu bytes", bytes);
+    memset(maps, 0xA5, bytes);
+    return maps;
+}
+
+static void free_maps(map *maps)
+{
+    if (IN_ALLOC_MEM) OK(MPI_Free_mem(maps));
+    else free(maps);
+}
+
 /* An operation, its operands, and what everybody has given. */
 struct task {
     enum operation operation;
@@ -171,7 +194,7 @@ static void finish(struct task *t)
             if ((t->operation == ALLTOALLV || t->operation == ALLTOALLW) && i < block(t, r, me)) IS(r * count + i, GAVE(r, me * count + i));
         }
     }
-    free(t->in), free(t->out), free(t->all);
+    free_maps(t->in), free_maps(t->out), free_maps(t->all);
     memset(t, 0, sizeof *t);
 }
 
@@ -192,8 +215,7 @@ static void prepare(struct task *t, MPI_Comm comm, int inter, unsigned operation
     int is_one = t->operation == BARRIER || t->operation == BCAST || t->operation == ALLREDUCE || t->operation == REDUCE;
     if (count >= LONG && !is_one) count = t->count = count / 20;
     t->length = inter || is_one ? count : t->n * count;
-    t->in = malloc((size_t)t->length * sizeof(map)), t->out = calloc((size_t)(t->n * count), sizeof(map));
-    t->all = malloc((size_t)(t->length * t->n) * sizeof(map));
+    t->in = new_maps(t->length), t->out = new_maps(t->n * count), t->all = new_maps(t->length * t->n);
     for (size_t i = 0; i < (size_t)t->length; i++) t->in[i] = (map){2 * i + 3 + (uint64_t)rank, i * 17 + 1000003 * (uint64_t)rank};
 }
 

@@ -269,9 +269,9 @@ static void integers(const struct window *w)
 #define PAIR_NUMBER(pair) ((pair).at == 3 * (int)(pair).value ? (int)(pair).value : -1)
 
 /* Each rank finds nothing less than it has left, and with each value its place. */
-#define PAIRS(w, what, mpi)                                                                                      \
-    for (int at = AT; at <= AT + 61; at += 61) {                                                                 \
-        struct pair { what value; int at; } mine = {0, 0};                                                       \
+#define PAIRS(w, what, where, mpi)                                                                               \
+    for (int at = AT; at <= AT + 61; at += at == AT ? 8 : 53) {                                                  \
+        struct pair { what value; where at; } mine = {0, 0};                                                     \
         const struct element e = {w, at, mpi, sizeof(struct pair), #mpi};                                        \
         zero(w);                                                                                                 \
         for (int turn = 0; turn <= TURNS; turn++) {                                                              \
@@ -281,7 +281,7 @@ static void integers(const struct window *w)
             if (turn < TURNS) fetch(&e, MPI_MAXLOC, &next, &old);                                                \
             else last(&e, &old);                                                                                 \
             CHECK(PAIR_NUMBER(old) >= PAIR_NUMBER(mine) && PAIR_NUMBER(old) <= TURNS * size, "%s: %s: %d, %d after %d",  \
-                  flavor_names[(w)->flavor], #mpi, (int)old.value, old.at, (int)mine.value);                     \
+                  flavor_names[(w)->flavor], #mpi, (int)old.value, (int)old.at, (int)mine.value);                     \
             mine = old.value < next.value ? next : old;                                                          \
         }                                                                                                        \
         EQUAL(mine.value, TURNS * size);                                                                         \
@@ -293,7 +293,7 @@ static void integers(const struct window *w)
             if (turn < TURNS) fetch(&e, MPI_MINLOC, &next, &old);                                                \
             else last(&e, &old);                                                                                 \
             CHECK(PAIR_NUMBER(old) > 0 && PAIR_NUMBER(old) <= PAIR_NUMBER(mine), "%s: %s: %d, %d after %d",      \
-                  flavor_names[(w)->flavor], #mpi, (int)old.value, old.at, (int)mine.value);                     \
+                  flavor_names[(w)->flavor], #mpi, (int)old.value, (int)old.at, (int)mine.value);                     \
             mine = old.value > next.value ? next : old;                                                          \
         }                                                                                                        \
         EQUAL(mine.value, 1);                                                                                    \
@@ -348,14 +348,55 @@ static void integers(const struct window *w)
         PASSED_ON(&e, what, COMPLEX_TOKEN, COMPLEX_NUMBER);                                                      \
     }
 
+typedef unsigned __int128 wide;
+
+#define WIDE_TOKEN(value, n) ((value) = ((wide)(3 * (n)) << 64) + (wide)(n))
+#define WIDE_NUMBER(value) ((value) >> 64 == 3 * (wide)(uint64_t)(value) ? (int)(value) : -1)
+
+/* Integers of 16 bytes, whose halves belong together: sums with a carry into the upper half, in turn with compare-and-swap, then two bits
+ * of each rank, one in each half. */
+static void wide_integers(const struct window *w)
+{
+    for (int at = AT; at <= AT + 61; at += at == AT ? 8 : 53) {
+        const struct element e = {w, at, MPI_INTEGER16, sizeof(wide), "MPI_INTEGER16"};
+        const wide step = ((wide)5 << 64) - 1, own = ((wide)1 << (64 + rank)) | (wide)1 << rank;
+        wide old = 0, expected = 0, next, value = 0;
+        zero(w);
+        for (int turn = 0; turn < TURNS; turn++) {
+            if ((turn + rank) % 3 == 0) change(&e, MPI_SUM, &step);
+            if ((turn + rank) % 3 == 1) fetch(&e, MPI_SUM, &step, &old);
+            for (int is_over = (turn + rank) % 3 < 2; !is_over; expected = old) {
+                next = expected + step;
+                OK(MPI_Compare_and_swap(&next, &expected, &old, e.type, 0, place(w, 0, at), w->win));
+                OK(MPI_Win_flush(0, w->win));
+                is_over = old == expected;
+            }
+            CHECK(old % step == 0 && old / step < (wide)(TURNS * size), "%s: %s at byte %d: %#llx, %#llx is no sum", flavor_names[w->flavor], e.name,
+                  at, (unsigned long long)(old >> 64), (unsigned long long)old);
+        }
+        last(&e, &value);
+        CHECK(value == step * (wide)(TURNS * size), "%s: %s at byte %d: %#llx, %#llx are not %d sums", flavor_names[w->flavor], e.name, at,
+              (unsigned long long)(value >> 64), (unsigned long long)value, TURNS * size);
+        zero(w);
+        for (int turn = 0; turn < TURNS; turn++) {
+            fetch(&e, MPI_BXOR, &own, &old);
+            CHECK((old & own) == (turn % 2 ? own : 0), "%s: %s at byte %d: %#llx, %#llx in turn %d", flavor_names[w->flavor], e.name, at,
+                  (unsigned long long)(old >> 64), (unsigned long long)old, turn);
+        }
+        PASSED_ON(&e, wide, WIDE_TOKEN, WIDE_NUMBER);
+    }
+}
+
 static void others(const struct window *w)
 {
-    PAIRS(w, int, MPI_2INT);
-    PAIRS(w, short, MPI_SHORT_INT);
-    PAIRS(w, long, MPI_LONG_INT);
-    PAIRS(w, float, MPI_FLOAT_INT);
-    PAIRS(w, double, MPI_DOUBLE_INT);
-    PAIRS(w, long double, MPI_LONG_DOUBLE_INT);
+    wide_integers(w);
+    PAIRS(w, int, int, MPI_2INT);
+    PAIRS(w, short, int, MPI_SHORT_INT);
+    PAIRS(w, long, int, MPI_LONG_INT);
+    PAIRS(w, float, int, MPI_FLOAT_INT);
+    PAIRS(w, double, int, MPI_DOUBLE_INT);
+    PAIRS(w, long double, int, MPI_LONG_DOUBLE_INT);
+    PAIRS(w, double, double, MPI_2DOUBLE_PRECISION);
     REALS(w, float, MPI_FLOAT);
     REALS(w, double, MPI_DOUBLE);
     COMPLEX(w, float complex, MPI_C_FLOAT_COMPLEX);

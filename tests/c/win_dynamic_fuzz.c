@@ -2,11 +2,12 @@
 // only: posthaste
 /* Memory is attached and detached at random while operations of the others on it are under way: each of them is done in memory that
  * is attached, or refused as a whole; what is detached belongs to its owner alone from then on. One piece stays attached, and has of each
- * rank what that has put there. Arguments: the first seed, and how many. MPI-5.0 section 12.2.4. */
+ * rank what that has put there. One of the others is so long that accesses to it are under way for some time. Arguments: the first seed, and
+ * how many. MPI-5.0 section 12.2.4. */
 #include "win.h"
 #include <stdint.h>
 
-enum { PIECES = 6, INTS = 24, TURNS = 150, SEEDS = 4, MINE = -77 };
+enum { PIECES = 7, LONG = PIECES - 1, INTS = 24, LEAST = 16 << 10, MOST = 150 << 10, TURNS = 150, SEEDS = 4, MINE = -77 };
 
 static uint64_t state, seed;
 
@@ -17,7 +18,9 @@ static unsigned any(unsigned n)
 }
 
 static MPI_Win win;
-static int memory[PIECES][INTS], is_attached[PIECES];
+static int short_memory[LONG][INTS], long_memory[MOST], *memory[PIECES], length[PIECES], is_attached[PIECES];
+/* What this rank puts into the long piece and gets from it. */
+static int long_values[MOST], long_old[MOST];
 static MPI_Aint all[16 * PIECES];
 /* A counter and a word for each rank, in memory that stays attached. */
 static int known[16][2];
@@ -33,12 +36,17 @@ static void look(void)
     int flag;
     OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
     for (int piece = 0; piece < PIECES; piece++) {
-        for (int at = 0; at < INTS; at++) {
+        for (int at = 0; at < length[piece]; at++) {
             int found = *(volatile int *)&memory[piece][at];
-            if (is_attached[piece]) CHECK(found >= 0, "seed %lu: attached memory holds %d", (unsigned long)seed, found);
-            else CHECK(found == MINE, "seed %lu: detached memory holds %d", (unsigned long)seed, found);
+            if (is_attached[piece]) CHECK(found >= 0, "seed %lu: attached memory, piece %d, holds %d at %d", (unsigned long)seed, piece, found, at);
+            else CHECK(found == MINE, "seed %lu: detached memory, piece %d, holds %d at %d", (unsigned long)seed, piece, found, at);
         }
     }
+}
+
+static void fill(int piece, int value)
+{
+    for (int at = 0; at < length[piece]; at++) memory[piece][at] = value;
 }
 
 static void change(void)
@@ -46,18 +54,34 @@ static void change(void)
     int piece = (int)any(PIECES);
     if (is_attached[piece]) {
         OK(MPI_Win_detach(win, memory[piece]));
-        for (int at = 0; at < INTS; at++) memory[piece][at] = MINE;
+        fill(piece, MINE);
     } else {
-        for (int at = 0; at < INTS; at++) memory[piece][at] = 0;
-        OK(MPI_Win_attach(win, memory[piece], sizeof memory[piece]));
+        fill(piece, 0);
+        OK(MPI_Win_attach(win, memory[piece], (MPI_Aint)sizeof(int) * length[piece]));
     }
     is_attached[piece] = !is_attached[piece];
+}
+
+/* A put or a get of half of the long piece or more; one get has all the room for what is fetched. How many elements that fetches. */
+static int access_long(int target, int may_get)
+{
+    int quarter = length[LONG] / 4, first = (int)any((unsigned)quarter), count = length[LONG] - first - (int)any((unsigned)quarter);
+    MPI_Aint to = all[target * PIECES + LONG] + (MPI_Aint)sizeof(int) * first;
+    if (!may_get || any(2)) {
+        OK(MPI_Put(long_values, count, MPI_INT, target, to, count, MPI_INT, win));
+        return 0;
+    }
+    memset(long_old, 0, sizeof(int) * (size_t)count);
+    OK(MPI_Get(long_old, count, MPI_INT, target, to, count, MPI_INT, win));
+    return count;
 }
 
 /* Some operations towards another rank, and their end: well, or refused because memory is not attached. */
 static void access(void)
 {
     int target = (rank + 1 + (int)any((unsigned)size - 1)) % size, values[INTS], old[8 * INTS], class = MPI_SUCCESS, few = 1 + (int)any(3), was = -1;
+    /* Where all go to one piece, all is done more often. */
+    int got = 0, only_long = any(3) == 0;
     for (int at = 0; at < INTS; at++) values[at] = 1 + rank;
     memset(old, 0, sizeof old);
     unsigned operations = any(8), when = any(operations + 1);
@@ -69,9 +93,11 @@ static void access(void)
             OK(MPI_Put(&few, 1, MPI_INT, target, to + 4, 1, MPI_INT, win));
             continue;
         }
-        int first = (int)any(INTS), count = 1 + (int)any((unsigned)(INTS - first));
-        MPI_Aint to = all[target * PIECES + (int)any(PIECES)] + 4 * first;
-        switch (any(5)) {
+        int piece = only_long ? LONG : (int)any(PIECES), first = (int)any((unsigned)length[piece]), left = length[piece] - first;
+        int count = 1 + (int)any((unsigned)(left < INTS ? left : INTS));
+        MPI_Aint to = all[target * PIECES + piece] + (MPI_Aint)sizeof(int) * first;
+        switch (piece == LONG && any(2) ? 5 : any(5)) {
+        case 5: got += access_long(target, !got); break;
         case 0: OK(MPI_Put(values, count, MPI_INT, target, to, count, MPI_INT, win)); break;
         case 1: OK(MPI_Get(old + i * INTS, count, MPI_INT, target, to, count, MPI_INT, win)); break;
         case 2: OK(MPI_Accumulate(values, count, MPI_INT, target, to, count, MPI_INT, MPI_SUM, win)); break;
@@ -94,6 +120,8 @@ static void access(void)
     /* Nothing was read from memory that is not attached. */
     for (int i = 0; i < 8 * INTS; i++)
         CHECK(old[i] >= 0, "seed %lu: %d was fetched", (unsigned long)seed, old[i]);
+    for (int i = 0; i < got; i++)
+        CHECK(long_old[i] >= 0, "seed %lu: of %d elements that were fetched element %d is %d", (unsigned long)seed, got, i, long_old[i]);
 }
 
 /* What each rank says that it has put into the piece that stays is there. */
@@ -112,7 +140,8 @@ static void random_epochs(void)
     state = seed * 1000 + (uint64_t)rank;
     for (int piece = 0; piece < PIECES; piece++) {
         is_attached[piece] = 0;
-        for (int at = 0; at < INTS; at++) memory[piece][at] = MINE;
+        length[piece] = piece == LONG ? LEAST + (int)(seed * 40503 % (MOST - LEAST)) : INTS;
+        fill(piece, MINE);
     }
     memset(known, 0, sizeof known);
     memset(counted, 0, sizeof counted);
@@ -137,7 +166,11 @@ int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
     MPI_Aint own[PIECES], here;
-    for (int piece = 0; piece < PIECES; piece++) OK(MPI_Get_address(memory[piece], &own[piece]));
+    for (int piece = 0; piece < PIECES; piece++) {
+        memory[piece] = piece == LONG ? long_memory : short_memory[piece];
+        OK(MPI_Get_address(memory[piece], &own[piece]));
+    }
+    for (int at = 0; at < MOST; at++) long_values[at] = 1 + rank;
     OK(MPI_Get_address(known, &here));
     OK(MPI_Allgather(own, PIECES, MPI_AINT, all, PIECES, MPI_AINT, MPI_COMM_WORLD));
     OK(MPI_Allgather(&here, 1, MPI_AINT, all_known, 1, MPI_AINT, MPI_COMM_WORLD));

@@ -10,6 +10,8 @@
 #include <time.h>
 
 enum { WINDOWS = 24, PHASES = 4, MOST_OPERATIONS = 16, MOST_RANKS = 16 };
+/* Over TCP so many bytes in one run leave from where they lie. */
+enum { LONG = 32 << 10 };
 enum what { PUT, GET, ACCUMULATE, GET_ACCUMULATE, FETCH_AND_OP, COMPARE_AND_SWAP, KINDS };
 enum epoch { FENCE, POST, LOCK, LOCK_EACH, LOCK_ALL, EPOCHS };
 
@@ -94,6 +96,16 @@ static void model(struct operation *o)
     }
 }
 
+/* Elements of an access that is long in one run, or of any other one. */
+static struct layout lay_out_some(int n, const struct basic *basic, int gap, int is_needed, int is_long)
+{
+    struct layout l = {basic->type, n, n, n * basic->width, 0, NULL};
+    if (!is_long || below(4) == 0) return lay_out(n, basic, gap, is_needed);
+    l.at = malloc(sizeof(int) * (size_t)(n + 1));
+    for (int i = 0; i < n; i++) l.at[i] = i * basic->width;
+    return l;
+}
+
 /* One more operation of the origin, if there is room for it at the target. */
 static void roll(int origin, int target, int is_passive)
 {
@@ -112,10 +124,13 @@ static void roll(int origin, int target, int is_passive)
     if (o.what == ACCUMULATE && o.number == NO_OP) o.number = REPLACE;
     any_order = o.what == ACCUMULATE && o.number < IN_ANY_ORDER;
     int most = part->bytes / o.basic->width, n = single ? 1 : below(4) ? below(most < 40 ? most + 1 : 40) : below(most + 1);
-    o.to = lay_out(n, o.basic, atomic ? o.basic->width : 1, here);
+    /* Mostly before others have claimed too much. */
+    int is_long = part->bytes >= LONG && !single && below(made < 2 * size ? 2 : 6) == 0, gap = atomic ? o.basic->width : 1;
+    if (is_long) n = between(LONG / o.basic->width, (LONG / o.basic->width + most) / 2);
+    o.to = lay_out_some(n, o.basic, gap, here, is_long);
     if (single) o.to.at[0] = 0, o.to.span = o.basic->width;
-    o.from = lay_out(n, o.basic, atomic ? o.basic->width : 1, here);
-    o.into = lay_out(n, o.basic, atomic ? o.basic->width : 1, here);
+    o.from = lay_out_some(n, o.basic, gap, here, is_long);
+    o.into = lay_out_some(n, o.basic, gap, here, is_long);
     int last = (part->bytes - o.to.span) / part->unit, fits = part->bytes >= o.to.span && made < MOST_OPERATIONS * size;
     int code = o.what == GET ? 1 : o.what == PUT ? 2 : ((any_order ? 1 + o.number : 16 + origin) * BASICS + kind) * 16 + 16;
     if (fits) o.at = below(last + 1) * part->unit;
@@ -347,7 +362,7 @@ static void unmake(void)
 
 static void window(void)
 {
-    static const int units[] = {1, 2, 4, 8, 3, 16}, most[] = {64, 64, 700, 5000, 5000, 40000};
+    static const int units[] = {1, 2, 4, 8, 3, 16}, most[] = {64, 64, 700, 5000, 40000, 200000};
     enum flavor flavors[] = {ALLOCATE, SHARED, CREATE, CREATE, DYNAMIC};
     int memories = below(3), is_apart = below(2);
     MPI_Info info;
@@ -365,6 +380,9 @@ static void window(void)
     }
     OK(MPI_Info_create(&info));
     if (is_apart) OK(MPI_Info_set(info, "alloc_shared_noncontig", "true"));
+#ifdef GRANULARITY
+    OK(MPI_Info_set(info, "mpi_accumulate_granularity", GRANULARITY));
+#endif
     make(info);
     OK(MPI_Info_free(&info));
     for (int i = 0; i < PHASES; i++) phase();

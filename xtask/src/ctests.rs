@@ -307,17 +307,22 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, deep: bool, tally: &mut
     run_those(project, mpi, |name| is_of(&BY_PLUGIN, name), Over::Plugin, tally)
 }
 
-/// Counters are changed by libfabric's provider where that is asked for, and by their owner otherwise.
+/// Counters are changed by libfabric's provider where that is asked for, and by their owner otherwise; puts and gets go through the
+/// network's access to memory, which TCP alone does not have.
 fn by_provider(project: &Project, mpi: &Mpi) -> Fallible {
     let program = helper(project, mpi, "", "win_requests")?;
-    for (over, expected) in [(Over::Atomics, true), (Over::Fabric, false)] {
+    for (over, changes, transfers) in
+        [(Over::Atomics, true, true), (Over::Fabric, false, true), (Over::Tcp, false, false)]
+    {
         let job = over.method(project, mpi.mpiexec(2, false).arg("-counters").arg(&program));
-        let said = job.succeed()?.all();
-        if copies::counted(&said, "onesided.changes") != expected {
-            return Err(format!(
-                "over {}, a counter onesided.changes: {expected} was expected\n{said}",
-                over.name()
-            ));
+        let said = job.env("POSTHASTE_MAP_WINDOWS", "0").succeed()?.all();
+        for (counter, expected) in [("onesided.changes", changes), ("onesided.transfers", transfers)] {
+            if copies::counted(&said, counter) != expected {
+                return Err(format!(
+                    "over {}, a counter {counter}: {expected} was expected\n{said}",
+                    over.name()
+                ));
+            }
         }
     }
     Ok(())

@@ -43,7 +43,7 @@ struct Way {
 const PACKETS: &[(&str, &str)] = &[("POSTHASTE_MAP_WINDOWS", "0"), ("POSTHASTE_WINDOW_TRANSPORT", "0")];
 const ALONE: &[(&str, &str)] = &[("POSTHASTE_WINDOW_THREAD", "0")];
 
-const WAYS: [Way; 13] = [
+const WAYS: [Way; 15] = [
     Way { name: "mapped memory", over: Over::Own, arguments: &["allocate", AT_ONCE], environment: ALONE },
     Way {
         name: "mapped memory of the program",
@@ -55,25 +55,32 @@ const WAYS: [Way; 13] = [
     Way {
         name: "mapped memory beside other",
         over: Over::Own,
-        arguments: &["beside", AT_ONCE, "put", "get", "long_put"],
+        arguments: &["beside", AT_ONCE, "put", "get", "long_put", "put_64k", "get_64k"],
         environment: ALONE,
     },
     Way {
         name: "copies by the system",
         over: Over::Own,
-        arguments: &["created", AT_ONCE, "put", "get", "long_put"],
+        arguments: &["created", AT_ONCE, "put", "get", "long_put", "put_64k", "get_64k"],
         environment: ALONE,
     },
     Way { name: "the node's packets", over: Over::Own, arguments: &["created", BOUND], environment: PACKETS },
     Way {
         name: "copies by the system to what is attached",
         over: Over::Own,
-        arguments: &["dynamic", AT_ONCE, "put", "get", "long_put"],
+        arguments: &["dynamic", AT_ONCE, "put", "get", "long_put", "put_64k", "get_64k"],
         environment: ALONE,
     },
     Way { name: "a dynamic window", over: Over::Own, arguments: &["dynamic", BOUND], environment: PACKETS },
     Way { name: "TCP", over: Over::Tcp, arguments: &["allocate", BOUND], environment: PACKETS },
     Way { name: "two TCP links", over: Over::Links, arguments: &["allocate", BOUND], environment: PACKETS },
+    Way {
+        name: "TCP and libfabric",
+        over: Over::Both,
+        arguments: &["allocate", BOUND],
+        environment: &[("POSTHASTE_MAP_WINDOWS", "0")],
+    },
+    Way { name: "two hosts", over: Over::Hosts, arguments: &["allocate", BOUND], environment: &[] },
     Way { name: "a plug-in", over: Over::Plugin, arguments: &["allocate", BOUND], environment: PACKETS },
     Way {
         name: "libfabric",
@@ -102,7 +109,9 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         }
         tally.test(&format!("delays: a target that calls nothing, {name}"), || {
             let job = || {
-                let job = over.method(project, mpi.plain()).args(["-n", "2"]).arg(&program).args(arguments);
+                let job = over.method(project, mpi.plain());
+                let job = if over == Over::Hosts { ctests::on_hosts(job, 2, 1) } else { job };
+                let job = job.args(["-n", "2"]).arg(&program).args(arguments);
                 environment.iter().fold(job, |job, (name, value)| job.env(name, value)).limit(120)
             };
             // Something else may have had the CPUs for a while: what is late in each of some runs is late.

@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ORIGIN, TARGET, ELEMENTS = 1024, SAMPLES = 200000, ROUNDS = 8 };
+enum { ORIGIN, TARGET, ELEMENTS = 1024, MOST = 8192, SAMPLES = 200000, ROUNDS = 8 };
 static const double SECONDS = 0.15; /* of an access in a round, at least */
 static const double AWAY = 1.0;     /* seconds that the target is away in a round, at least */
 static const double TURN = 8000;    /* microseconds that a program computes before older kernels let another thread run on its CPU */
 
-static const char *const accesses[] = {"put", "get", "long_put", "fetch_and_op", "compare_and_swap", "get_accumulate", "lock", 0};
-enum { LOCK = 6, ACCESSES };
+static const char *const accesses[] = {"put", "get", "long_put", "fetch_and_op", "compare_and_swap", "get_accumulate", "put_64k", "get_64k", "lock", 0};
+enum { PUT_64K = 6, GET_64K, LOCK, ACCESSES };
 enum { BARE = -1 }; /* no access, but a question to the bare thread */
 static const char *const aways[] = {"computes", "sleeps", "looks in", 0};
 
@@ -69,7 +69,7 @@ static void connect_both(void)
 
 static void access_once(int what, MPI_Win win, MPI_Aint at)
 {
-    static double data[ELEMENTS], found[ELEMENTS];
+    static double data[MOST], found[MOST];
     static long one = 1, old;
     char byte = 0;
     switch (what) {
@@ -84,6 +84,8 @@ static void access_once(int what, MPI_Win win, MPI_Aint at)
     case 5:
         OK(MPI_Get_accumulate(data, ELEMENTS, MPI_DOUBLE, found, ELEMENTS, MPI_DOUBLE, TARGET, at, ELEMENTS, MPI_DOUBLE, MPI_MAX, win));
         break;
+    case PUT_64K: OK(MPI_Put(data, MOST, MPI_DOUBLE, TARGET, at, MOST, MPI_DOUBLE, win)); break;
+    case GET_64K: OK(MPI_Get(found, MOST, MPI_DOUBLE, TARGET, at, MOST, MPI_DOUBLE, win)); break;
     default:
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, TARGET, 0, win));
         OK(MPI_Win_unlock(TARGET, win));
@@ -135,7 +137,7 @@ static int is_wanted(const char *access, char **wanted)
 
 static MPI_Win make(const char *memory, MPI_Aint *at)
 {
-    const MPI_Aint bytes = ELEMENTS * sizeof(double);
+    const MPI_Aint bytes = MOST * sizeof(double);
     MPI_Aint here = 0;
     MPI_Win win;
     void *base;

@@ -1,5 +1,5 @@
-/* Rank 1 is killed while long puts and accumulates are under way in all directions, its own as well. The others hear of it within a second of
- * their waiting; what they have put and added at each other is whole, and what is left of the dead one's additions is of at most two of them.
+/* Rank 1 is killed while long puts, gets and accumulates are under way in all directions, its own as well. The others hear of it within a second of
+ * their waiting; what they have put, got and added at each other is whole, and what is left of the dead one's additions is of at most two of them.
  *
  * win_streamed FLAVOR [MICROSECONDS [locked]]: one of create, heap, allocate, shared and dynamic; when rank 1 is killed. With `locked` it does
  * nothing but accumulate while the others sleep, so that it dies with a lock of elements that it has; those from rank 3 on compute while ranks 0
@@ -12,7 +12,7 @@
 enum { VICTIM = 1, LONG = 1 << 17, MOST = 16 };
 
 static struct window w;
-static double *mine, *ones;
+static double *mine, *ones, *found;
 /* How often this rank has added at each other, and whether one of the additions there has failed. */
 static int added[MOST], has_failed[MOST], is_locked;
 
@@ -34,14 +34,25 @@ static int is_lost(int code, const char *what)
     return 1;
 }
 
-/* A long put and a long accumulate at a target, with a flush for both or one for each. */
+/* What a get that is over has brought is what this rank has put there before. */
+static void look(int target, double value)
+{
+    for (int i = 0; i < LONG; i++)
+        CHECK(found[i] == value + i, "%s: element %d that is fetched from rank %d is %g, not %g", flavor_names[w.flavor], i, target, found[i], value + i);
+}
+
+/* A long put and a long accumulate at a target, with a flush for both or one for each; then a long get, too, of what has been put. */
 static int stream(int target, double value)
 {
     int only_adds = rank == VICTIM && is_locked;
     for (int i = 0; i < LONG && !only_adds; i++) mine[i] = value + i;
     MPI_Aint slot = place(&w, target, rank * LONG), sums = place(&w, target, (size + rank) * LONG);
     if (!only_adds && is_lost(MPI_Put(mine, LONG, MPI_DOUBLE, target, slot, LONG, MPI_DOUBLE, w.win), "MPI_Put")) return 0;
+    int gets = (int)value % 2 && !only_adds;
     if ((int)value % 2 && is_lost(MPI_Win_flush(target, w.win), "MPI_Win_flush of a put")) return 0;
+    double before = MPI_Wtime();
+    if (gets && is_lost(MPI_Get(found, LONG, MPI_DOUBLE, target, slot, LONG, MPI_DOUBLE, w.win), "MPI_Get")) return 0;
+    CHECK(rank == VICTIM || MPI_Wtime() - before < 1, "MPI_Get: heard too late, after %g s", MPI_Wtime() - before);
     double since = MPI_Wtime();
     int code = MPI_Accumulate(ones, LONG, MPI_DOUBLE, target, sums, LONG, MPI_DOUBLE, MPI_SUM, w.win);
     /* In mapped memory all is done in the call, under a lock that the dead one may have. */
@@ -51,6 +62,7 @@ static int stream(int target, double value)
         return 0;
     }
     added[target]++;
+    if (gets) look(target, value);
     return 1;
 }
 
@@ -83,6 +95,7 @@ int main(int argc, char **argv)
     OK(MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN));
     mine = malloc(sizeof(double) * LONG);
     ones = malloc(sizeof(double) * LONG);
+    found = malloc(sizeof(double) * LONG);
     for (int i = 0; i < LONG; i++) ones[i] = 1;
     OK(MPI_Win_lock_all(0, w.win));
     if (rank != VICTIM) OK(MPI_Irecv(NULL, 0, MPI_CHAR, VICTIM, 1, MPI_COMM_WORLD, &told));
@@ -107,7 +120,7 @@ int main(int argc, char **argv)
     CHECK(MPI_Wtime() - since < 1, "heard too late, after %g s", MPI_Wtime() - since);
     for (int step = 1; step < size; step++) {
         int target = (rank + step) % size;
-        if (target != VICTIM && !stream(target, 1000000 + rank)) CHECK(has_failed[target], "a put at rank %d fails", target);
+        if (target != VICTIM && !stream(target, 1000000 + rank)) CHECK(has_failed[target], "a put or a get at rank %d fails", target);
     }
     /* Nobody's puts and additions are under way any more. */
     for (int other = 0; other < size; other++) {

@@ -1,13 +1,16 @@
 //! Operations of members on several nodes: what arrives, in plans and over the simulated network, and how many messages go between
-//! nodes.
+//! nodes. `steps` has what they take in teams of every size.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use super::plans::{Memory, run};
 use super::*;
 use crate::buffer::OwnedBuf;
 use crate::coll::steps::Step;
 use crate::coll::{Nodes, choose};
+
+mod steps;
 
 /// Where `n` members are: in runs of so many, by turns, in uneven runs, and anywhere.
 fn layouts(n: u32) -> Vec<Vec<u32>> {
@@ -36,7 +39,7 @@ fn layouts(n: u32) -> Vec<Vec<u32>> {
     ]
 }
 
-fn teams_on(places: &[u32], oversubscribed: bool) -> Vec<Team> {
+pub(super) fn teams_on(places: &[u32], oversubscribed: bool) -> Vec<Team> {
     let n = places.len() as u32;
     let group = Arc::new(Group::range(0, n));
     let team = |rank| {
@@ -67,16 +70,37 @@ fn nodes(places: &[u32]) -> (usize, bool) {
     (nodes, nodes > 1 && nodes < places.len())
 }
 
-/// Runs an operation; gives how many messages go between nodes.
-fn between(places: &[u32], teams: &[Team], make: impl Fn(&Team, u32) -> Result<Schedule>) -> usize {
-    let messages = Cell::new(0);
-    run(teams, |team, rank| {
+/// What of an operation goes between nodes, and the longest chain of its messages.
+#[derive(Default)]
+struct Crossing {
+    messages: usize,
+    /// The processes that exchange them, the lower rank first: each pair needs a connection.
+    pairs: BTreeSet<(u32, u32)>,
+    depth: u32,
+}
+
+/// Runs an operation; gives what of it goes between nodes.
+fn crossing(places: &[u32], teams: &[Team], make: impl Fn(&Team, u32) -> Result<Schedule>) -> Crossing {
+    let crossing = RefCell::new(Crossing::default());
+    let cost = run(teams, |team, rank| {
         let schedule = make(team, rank)?;
-        let leaves = |step: &&Step| matches!(step, Step::Send { to, .. } if places[to.0 as usize] != places[rank as usize]);
-        messages.set(messages.get() + schedule.0.steps.iter().filter(leaves).count());
+        for step in &schedule.0.steps {
+            if let Step::Send { to, .. } = step
+                && places[to.0 as usize] != places[rank as usize]
+            {
+                let mut crossing = crossing.borrow_mut();
+                crossing.messages += 1;
+                crossing.pairs.insert((rank.min(to.0), rank.max(to.0)));
+            }
+        }
         Ok(schedule)
     });
-    messages.get()
+    Crossing { depth: cost.depth, ..crossing.into_inner() }
+}
+
+/// Runs an operation; gives how many messages go between nodes.
+fn between(places: &[u32], teams: &[Team], make: impl Fn(&Team, u32) -> Result<Schedule>) -> usize {
+    crossing(places, teams, make).messages
 }
 
 const SIZES: [u32; 5] = [2, 3, 5, 8, 13];
@@ -392,6 +416,12 @@ fn short_blocks_are_gathered_for_each_node() {
     });
 }
 
+/// The connections of lanes: those who stand at the same place on different nodes, which have so many members each.
+fn lanes(n: u32, members: u32) -> BTreeSet<(u32, u32)> {
+    let pairs = (0..n).flat_map(|low| (low + 1..n).map(move |high| (low, high)));
+    pairs.filter(|(low, high)| (high - low).is_multiple_of(members)).collect()
+}
+
 /// Each member of a node combines a part with those at the same place on the other nodes.
 #[test]
 fn long_reductions_to_all_go_in_lanes() {
@@ -405,7 +435,7 @@ fn long_reductions_to_all_go_in_lanes() {
         let own: Vec<Memory> = (0..n).map(|rank| Memory::new(&maps(rank, count))).collect();
         let got: Vec<Memory> = (0..n).map(|_| Memory::new(&vec![0; expected.len()])).collect();
         let in_place = |rank: u32| rank % 3 == 1;
-        let messages = between(places, teams, |team, rank| {
+        let Crossing { messages, pairs, .. } = crossing(places, teams, |team, rank| {
             let (own, got) = (own[rank as usize].buf(), got[rank as usize].buf());
             let (send, recv) = if in_place(rank) { (None, own) } else { (Some(own), got) };
             coll::allreduce(team, Reduced::new(send, recv, count, &pair), &compose)
@@ -419,6 +449,7 @@ fn long_reductions_to_all_go_in_lanes() {
             in_lanes += 1;
             let nodes = n / members;
             assert_eq!(messages as u32, members * nodes * 2 * (nodes - 1), "{label}");
+            assert_eq!(pairs, lanes(n, members), "{label}");
         }
     });
     assert!(in_lanes > 6, "{in_lanes}");
@@ -456,13 +487,14 @@ fn long_blocks_are_gathered_in_lanes() {
                 Memory::new(&start)
             })
             .collect();
-        let messages = between(places, teams, |team, rank| {
+        let Crossing { messages, pairs, .. } = crossing(places, teams, |team, rank| {
             let own = Operand::new(own[rank as usize].buf(), count, &word);
             let recv = Operand::new(got[rank as usize].buf(), count, &word);
             coll::allgather(team, (rank % 3 != 1).then_some(own), recv)
         });
         assert!(got.iter().all(|got| got.get(all.len()) == all), "{label}");
         assert_eq!(messages as u32, n * (n / members - 1), "{label}");
+        assert_eq!(pairs, lanes(n, members), "{label}");
         in_lanes[usize::from(members > 2)] += 1;
     });
     assert!(in_lanes.iter().all(|times| *times > 1), "{in_lanes:?}");
