@@ -37,7 +37,7 @@ fn meet_in(team: &Team, function: Function) -> Schedule {
     match choose::barrier(n, team.is_oversubscribed()) {
         Barrier::Dissemination => {
             let mut draft = Draft::new(team, function, 3 * n.ilog2() as usize + 3);
-            draft.meet();
+            draft.meet(2);
             draft.done()
         }
         Barrier::Tree(radix) => {

@@ -9,6 +9,9 @@
 const CROWDED_RADIX: u32 = 64;
 /// Radix of trees where every member has a CPU: a hop takes as long as a few sends.
 const RADIX: u32 = 4;
+/// Radix of exchanges between nodes, and the longest operand, in bytes, for which it is not two.
+const FAR_RADIX: u32 = 4;
+const AT_ONCE: u64 = 4 << 10;
 /// Shortest message that is worth cutting into blocks, and shortest block, in bytes.
 const LONG: u64 = 16 << 10;
 const LONG_BLOCK: u64 = 2 << 10;
@@ -106,8 +109,8 @@ pub(super) enum Reduce {
 pub(super) enum Allreduce {
     /// Up and down a tree of this radix.
     Tree(u32),
-    /// Pairs at growing distance exchange what they have.
-    Doubling,
+    /// Groups of so many, or of pairs, at growing distance exchange what they have.
+    Multiplying(u32),
     /// So many members combine a block each and give it to everybody.
     Blocks(u32),
 }
@@ -196,7 +199,11 @@ impl Reduce {
 impl Allreduce {
     /// The same of a reduction to all. Trees and pairs are never chosen for the same members.
     pub(super) fn number(self) -> u32 {
-        if let Self::Blocks(owners) = self { owners } else { 0 }
+        match self {
+            Self::Blocks(owners) => owners,
+            Self::Multiplying(radix) if radix > 2 => 255,
+            Self::Multiplying(_) | Self::Tree(_) => 0,
+        }
     }
 }
 
@@ -250,8 +257,24 @@ pub(super) fn allreduce(n: u32, bytes: u64, cpus: Cpus) -> Allreduce {
     } else if cpus != Cpus::Own && n > 2 {
         Allreduce::Tree(CROWDED_RADIX)
     } else {
-        Allreduce::Doubling
+        Allreduce::Multiplying(2)
     }
+}
+
+/// The same between nodes, of which one member each takes part.
+pub(super) fn allreduce_of_nodes(nodes: u32, bytes: u64, oversubscribed: bool) -> Allreduce {
+    match allreduce(nodes, bytes, Cpus::Own) {
+        Allreduce::Multiplying(_) if bytes <= AT_ONCE => {
+            Allreduce::Multiplying(radix_of_nodes(oversubscribed))
+        }
+        way => way,
+    }
+}
+
+/// Members of a group that exchange something between nodes at once: a message is on its way for longer than some take to leave, but where
+/// CPUs are shared the work counts.
+pub(super) fn radix_of_nodes(oversubscribed: bool) -> u32 {
+    if oversubscribed { 2 } else { FAR_RADIX }
 }
 
 /// The way of a gather to all with so many bytes in each block.
@@ -362,11 +385,11 @@ mod tests {
     #[test]
     fn where_each_member_has_a_cpu() {
         for (n, bytes, expected) in [
-            (2, 8, Allreduce::Doubling),
+            (2, 8, Allreduce::Multiplying(2)),
             (2, 1 << 20, Allreduce::Blocks(2)),
-            (16, 8 << 10, Allreduce::Doubling),
+            (16, 8 << 10, Allreduce::Multiplying(2)),
             (16, 32 << 10, Allreduce::Blocks(16)),
-            (64, 32 << 10, Allreduce::Doubling),
+            (64, 32 << 10, Allreduce::Multiplying(2)),
             (64, 128 << 10, Allreduce::Blocks(64)),
         ] {
             assert_eq!(allreduce(n, bytes, Cpus::Own), expected, "{n} members, {bytes} bytes");
@@ -414,13 +437,13 @@ mod tests {
         let gathered = [(2, 16 << 10), (2, 8), (4, 512 << 10), (4, 1 << 20)];
         assert_eq!(gathered.map(|(n, block)| gathers_in_lanes(n, block, true)), [true, false, false, true]);
         assert_eq!(alltoall(2, 8, Cpus::Shared), Alltoall::Direct);
-        assert_eq!(allreduce(2, 8, Cpus::Shared), Allreduce::Doubling);
+        assert_eq!(allreduce(2, 8, Cpus::Shared), Allreduce::Multiplying(2));
     }
 
     #[test]
     fn where_all_share_the_cpus_of_one_host() {
         for (n, bytes, expected) in [
-            (2, 8, Allreduce::Doubling),
+            (2, 8, Allreduce::Multiplying(2)),
             (2, 1 << 20, Allreduce::Blocks(2)),
             (4, (16 << 10) - 1, Allreduce::Tree(64)),
             (4, 16 << 10, Allreduce::Blocks(2)),

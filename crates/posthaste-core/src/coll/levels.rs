@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use crate::buffer::UserBuf;
-use crate::coll::choose::{self, Allreduce, Bcast, Cpus, Scan};
+use crate::coll::choose::{self, Allreduce, Bcast, Scan};
 use crate::coll::label::Function;
 use crate::coll::nodes::Nodes;
 use crate::coll::plan::{Blocks, Draft, Operand, described};
@@ -25,7 +25,9 @@ const LANES: u32 = 128;
 fn combine_for_all(draft: &mut Draft<'_>, way: Allreduce, value: Operand<'_>) {
     match way {
         Allreduce::Blocks(owners) => reduce::by_blocks_to_all(draft, value, value, owners, |_, _| ()),
-        _ => reduce::by_doubling(draft, value, value),
+        Allreduce::Multiplying(radix) | Allreduce::Tree(radix) => {
+            reduce::by_multiplying(draft, value, value, radix);
+        }
     }
 }
 
@@ -87,7 +89,7 @@ impl<'n> Levels<'n> {
         barrier::come(&mut draft, &node);
         self.between(&mut draft, |draft| {
             draft.fence();
-            draft.meet();
+            draft.meet(choose::radix_of_nodes(team.is_oversubscribed()));
             draft.fence();
         });
         self.inside(&mut draft);
@@ -130,7 +132,7 @@ impl<'n> Levels<'n> {
         {
             return self.allreduce_in_lanes(draft, own, result, members);
         }
-        let way = choose::allreduce(self.nodes.count(), own.bytes(), Cpus::Own);
+        let way = choose::allreduce_of_nodes(self.nodes.count(), own.bytes(), team.is_oversubscribed());
         draft.going(way.number());
         self.inside(draft);
         reduce::onto(draft, own, result.buf, self.head);
@@ -146,7 +148,11 @@ impl<'n> Levels<'n> {
     /// node, and that with those that stand at the same place on the other nodes.
     fn allreduce_in_lanes(&self, draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>, members: u32) {
         let nodes = self.nodes.count();
-        let way = choose::allreduce(nodes, own.bytes() / u64::from(members), Cpus::Own);
+        let way = choose::allreduce_of_nodes(
+            nodes,
+            own.bytes() / u64::from(members),
+            draft.team.is_oversubscribed(),
+        );
         draft.going(LANES + way.number());
         self.inside(draft);
         let lane = self.lane(draft.me(), members);

@@ -239,22 +239,24 @@ impl<'a> Draft<'a> {
     fn after_a_meeting(mut self) -> Self {
         self.plan.meets = true;
         self.label = None;
-        self.meet();
+        self.meet(2);
         self.fence();
         self
     }
 
-    /// Everybody waits for everybody: in round k everybody knows of the 2^k members before it; a message to 2^k further on doubles
-    /// that.
-    pub(super) fn meet(&mut self) {
+    /// Everybody waits for everybody: after round k everybody knows of the radix^k members before it, by messages from those at multiples
+    /// of the distance before.
+    pub(super) fn meet(&mut self, radix: u32) {
         let (me, n) = (self.me(), self.n());
         let nothing = || Segment::contiguous(UserBuf::none(), 0);
         let mut distance = 1;
         while distance < n {
             self.fence();
-            self.send((me + distance) % n, nothing());
-            self.receive((me + n - distance) % n, nothing());
-            distance *= 2;
+            for by in (1..radix).map(|turn| turn.saturating_mul(distance)).take_while(|by| *by < n) {
+                self.send((me + by) % n, nothing());
+                self.receive((me + n - by) % n, nothing());
+            }
+            distance = distance.saturating_mul(radix);
         }
     }
 

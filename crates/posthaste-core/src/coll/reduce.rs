@@ -127,7 +127,7 @@ pub(super) fn to_all(
             // A member's operand has left it before the result comes, so in place both may be planned at once.
             bcast::by_tree(&mut draft, &result.all(), 0, radix);
         }
-        Allreduce::Doubling => by_doubling(&mut draft, own, result),
+        Allreduce::Multiplying(radix) => by_multiplying(&mut draft, own, result, radix),
         Allreduce::Blocks(owners) => by_blocks_to_all(&mut draft, own, result, owners, |_, _| ()),
     }
     draft.ended()
@@ -309,9 +309,9 @@ pub(super) fn by_tree(draft: &mut Draft<'_>, own: Operand<'_>, result: UserBuf, 
     }
 }
 
-/// Pairs at distance 1, 2, 4, … exchange and combine. Where the number of members is no power of two, the first
-/// ones form pairs beforehand, so that what takes part are runs of neighbours throughout.
-pub(super) fn by_doubling(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>) {
+/// Groups of a power of two, at distance 1, radix, radix², …, exchange and combine: pairs, or more in fewer steps. Where the number of
+/// members is no power of two, the first ones form pairs beforehand, so that what takes part are runs of neighbours throughout.
+pub(super) fn by_multiplying(draft: &mut Draft<'_>, own: Operand<'_>, result: Operand<'_>, radix: u32) {
     let (me, n) = (draft.me(), draft.n());
     let power = 1 << n.ilog2();
     let pairs = n - power;
@@ -329,11 +329,18 @@ pub(super) fn by_doubling(draft: &mut Draft<'_>, own: Operand<'_>, result: Opera
     let rank = |place: u32| if place < pairs { 2 * place + 1 } else { place + pairs };
     let mut distance = 1;
     while distance < power {
-        let partner = place ^ distance;
-        let is_right = partner > place;
-        draft.send(rank(partner), value.now.all());
-        value.receive(draft, rank(partner), is_right);
-        distance *= 2;
+        let group = radix.min(power / distance);
+        let index = place / distance % group;
+        if group == 2 {
+            let partner = place ^ distance;
+            draft.send(rank(partner), value.now.all());
+            value.receive(draft, rank(partner), index == 0);
+        } else {
+            let first = place - index * distance;
+            let group: Vec<u32> = (0..group).map(|at| rank(first + at * distance)).collect();
+            value.exchange(draft, &group, index as usize);
+        }
+        distance *= group;
     }
     copy_unless_same(draft, value.now, result);
     if me < 2 * pairs {
@@ -369,6 +376,28 @@ impl<'d> Value<'d> {
         draft.receive(from, incoming.all());
         draft.fence();
         self.combine(draft, incoming, is_right);
+    }
+
+    /// Plans to combine the values of a group, in which this one has that place.
+    fn exchange(&mut self, draft: &mut Draft<'_>, group: &[u32], place: usize) {
+        let values = draft.temporary(group.len() as u64, self.now.count, self.now.datatype);
+        let mut terms = Vec::with_capacity(group.len());
+        for (member, at) in group.iter().zip(0..) {
+            let value = values.get(at);
+            if at as usize == place {
+                // Nothing is combined into what is on its way.
+                draft.copy(self.now.all(), value.all());
+            } else {
+                draft.send(*member, self.now.all());
+                draft.receive(*member, value.all());
+            }
+            terms.push(value);
+        }
+        draft.fence();
+        let Some(all) = terms.pop() else { return };
+        let terms: Vec<UserBuf> = terms.iter().map(|term| term.buf).collect();
+        draft.fold(&terms, all.buf, all.count);
+        (self.now, self.owned) = (all, true);
     }
 
     /// Where the next operand, right or left of the value, should be received. What a left operand is combined into

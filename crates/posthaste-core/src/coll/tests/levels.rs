@@ -110,9 +110,9 @@ fn barriers_and_broadcasts_cross_the_network_once_for_each_node() {
     let word = Datatype::of::<u64>();
     everywhere(&SIZES, |places, teams, label| {
         let (n, (nodes, two_levels)) = (teams.len() as u32, nodes(places));
-        let rounds = (0..).find(|rounds| 1 << rounds >= nodes).unwrap_or(0);
+        let rounds = (0..).find(|rounds| 1 << (2 * rounds) >= nodes).unwrap_or(0);
         let messages = between(places, teams, |team, _| Ok(coll::barrier(team)));
-        assert!(!two_levels || messages <= nodes * rounds, "barrier, {label}: {messages}");
+        assert!(!two_levels || messages <= nodes * 3 * rounds, "barrier, {label}: {messages}");
         // Short, in several pieces, and in blocks.
         for (root, count) in [(0, 3), (n - 1, 3), (n / 3, 900), (n / 2, 6001), (n - 1, 40_000)] {
             if n > 8 && count > 5000 {

@@ -340,7 +340,7 @@ fn reductions_combine_in_the_order_of_ranks_and_take_few_steps() {
                 Allreduce::Blocks(_) => 2..=2,
                 Allreduce::Tree(radix) => 2 * depth(n, radix)..=2 * depth(n, radix),
                 // Where n is no power of two, pairs come before that and after it.
-                Allreduce::Doubling => rounds(n, 2)..=n.ilog2() + 2 * u32::from(!n.is_power_of_two()),
+                Allreduce::Multiplying(_) => rounds(n, 2)..=n.ilog2() + 2 * u32::from(!n.is_power_of_two()),
             };
             assert!(steps.contains(&cost.depth), "allreduce in {} steps, {label}", cost.depth);
 

@@ -57,6 +57,11 @@ impl Site {
         if self.shares_cpus { 64 } else { 4 }
     }
 
+    /// Radix of exchanges between nodes.
+    fn radix_of_nodes(&self) -> u32 {
+        if self.shares_cpus { 2 } else { 4 }
+    }
+
     /// Whether it makes a difference where members are.
     fn has_two_levels(&self) -> bool {
         self.nodes() > 1 && self.largest > 1
@@ -131,9 +136,14 @@ fn steps_grow_with_the_logarithms_of_nodes_and_of_their_members() {
     every_size(|site| {
         let (n, nodes, label) = (site.n(), site.nodes(), &site.label);
         let (inside, others) = (depth(site.largest, site.radix()), nodes - 1);
-        let (first, doublings) = (site.leaders(0), rounds(nodes, 2));
+        let (first, turns) = (site.leaders(0), rounds(nodes, site.radix_of_nodes()));
         let meet = |team: &Team, _| Ok(coll::barrier(team));
-        site.run("barrier", (&first, others..=nodes * doublings), exactly(2 * inside + doublings), meet);
+        site.run(
+            "barrier",
+            (&first, others..=nodes * (site.radix_of_nodes() - 1) * turns),
+            exactly(2 * inside + turns),
+            meet,
+        );
 
         let count = u64::from(1 + n % 3);
         let words = 2 * count as usize;
@@ -161,8 +171,11 @@ fn steps_grow_with_the_logarithms_of_nodes_and_of_their_members() {
         }
         // Where the number of nodes is no power of two, pairs come before that and after it.
         let power = 1 << nodes.ilog2();
-        let connections = exactly(power / 2 * nodes.ilog2() + nodes - power);
-        let most = 2 * inside + nodes.ilog2() + 2 * u32::from(nodes > power);
+        let fours = if site.radix_of_nodes() == 4 { nodes.ilog2() / 2 } else { 0 };
+        let pairs = nodes.ilog2() - 2 * fours;
+        let connections = exactly(power / 4 * 6 * fours + power / 2 * pairs + nodes - power);
+        let least = 2 * inside + fours + pairs;
+        let most = least + 2 * u32::from(nodes > power);
         for commutes in [true, false] {
             let (datatype, op, count) =
                 if commutes { (&word, &sum, 2 * count) } else { (&pair, &compose, count) };
@@ -173,7 +186,7 @@ fn steps_grow_with_the_logarithms_of_nodes_and_of_their_members() {
             };
             match commutes || site.in_runs {
                 true => {
-                    let steps = 2 * inside + doublings..=most;
+                    let steps = least..=most;
                     site.run("allreduce", (&first, connections.clone()), steps, plan);
                 }
                 false => drop(run(&site.teams, plan)),
