@@ -37,7 +37,7 @@ fn meet_in(team: &Team, function: Function) -> Schedule {
     match choose::barrier(n, team.is_oversubscribed()) {
         Barrier::Dissemination => {
             let mut draft = Draft::new(team, function, 3 * n.ilog2() as usize + 3);
-            draft.meet(2);
+            draft.meet(if team.is_apart() { choose::radix_of_nodes(team.is_oversubscribed()) } else { 2 });
             draft.done()
         }
         Barrier::Tree(radix) => {

@@ -2,7 +2,7 @@
 //!
 //! What must stay true: all members know the same nodes in the same order, so that what follows from them is the same everywhere.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The nodes of a team, from the point of view of one member: about 8 bytes for each of all members.
@@ -48,6 +48,13 @@ impl Nodes {
         let mut made = Self { of, members, firsts, own: Arc::from([]), leaders, in_runs, each };
         made.own = made.members(made.node(me)).into();
         Some(Arc::new(made))
+    }
+
+    /// Whether members that are there, several, are each on a node of its own.
+    pub fn are_apart(places: impl Iterator<Item = u32>) -> bool {
+        let mut seen = HashSet::new();
+        let all = places.into_iter().all(|place| seen.insert(place));
+        all && seen.len() > 1
     }
 
     /// The number of a member's node.

@@ -8,7 +8,7 @@
 //! packet or the bounce buffer, when the one before it has been.
 
 use crate::buffer::UserBuf;
-use crate::coll::choose::{self, Allreduce, Reduce, ReduceScatter};
+use crate::coll::choose::{self, Allreduce, Cpus, Reduce, ReduceScatter};
 use crate::coll::label::Function;
 use crate::coll::levels::Levels;
 use crate::coll::plan::{Draft, Operand, Parts, Reduced, split};
@@ -119,7 +119,12 @@ pub(super) fn to_all(
         levels.allreduce(&mut draft, own, result);
         return draft.ended();
     }
-    let way = choose::allreduce(draft.n(), own.bytes(), draft.team.cpus_that_combine());
+    let way = match draft.team.cpus_that_combine() {
+        Cpus::Own if draft.team.is_apart() && !draft.team.accord().keeps_bits => {
+            choose::allreduce_of_nodes(draft.n(), own.bytes(), false)
+        }
+        cpus => choose::allreduce(draft.n(), own.bytes(), cpus),
+    };
     draft.going(way.number());
     match way {
         Allreduce::Tree(radix) => {

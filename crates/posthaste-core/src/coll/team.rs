@@ -24,6 +24,8 @@ pub struct Team {
     crowd: OnceLock<(u32, Option<Arc<Boards>>)>,
     /// Who shares a node, where there are several.
     nodes: OnceLock<Arc<Nodes>>,
+    /// Each member is on a node of its own.
+    apart: OnceLock<()>,
     sequence: AtomicU32,
     serial: u64,
 }
@@ -70,8 +72,8 @@ impl Team {
     /// The team of `group` in a context, seen by its member with the given rank.
     pub fn new(context: ContextId, group: Arc<Group>, rank: u32, accord: Accord) -> Self {
         let serial = TEAMS.fetch_add(1, Ordering::Relaxed);
-        let (crowd, nodes, sequence) = (OnceLock::new(), OnceLock::new(), AtomicU32::new(0));
-        Self { context, group, rank, accord, crowd, nodes, sequence, serial }
+        let (crowd, nodes, apart) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { context, group, rank, accord, crowd, nodes, apart, sequence: AtomicU32::new(0), serial }
     }
 
     /// A number that no other team of this process has or had.
@@ -129,6 +131,16 @@ impl Team {
     /// The members are on these nodes; every member must say the same.
     pub fn is_on(&self, nodes: Arc<Nodes>) {
         self.nodes.get_or_init(|| nodes);
+    }
+
+    /// Each member is on a node of its own; every member must say so.
+    pub fn stands_apart(&self) {
+        self.apart.get_or_init(|| ());
+    }
+
+    /// Whether that has been said.
+    pub(super) fn is_apart(&self) -> bool {
+        self.apart.get().is_some()
     }
 
     /// Who shares a node, where there are several and some have several members.

@@ -635,7 +635,7 @@ impl OneSided {
         self.goes_on(from);
     }
 
-    /// The target has refused: what is left of the operation does not leave.
+    /// The target has refused: what is left of the operation does not leave, but for what leaves from where it lies.
     fn refused(&mut self, from: Peer, refused: &Refused, counts: &mut Counts) {
         let why = error(from, refused);
         let Access { serial, key, .. } = refused.access;

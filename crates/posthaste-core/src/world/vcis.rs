@@ -32,9 +32,11 @@ impl Common {
             && comm.remote().is_none()
             && comm.group().peers().all(|peer| peer.0 < nodes.size())
         {
-            let places = comm.group().peers().map(|peer| nodes.leader(peer.0));
-            if let Some(nodes) = Nodes::of(comm.rank() as u32, places) {
+            let places = || comm.group().peers().map(|peer| nodes.leader(peer.0));
+            if let Some(nodes) = Nodes::of(comm.rank() as u32, places()) {
                 comm.is_on(nodes);
+            } else if Nodes::are_apart(places()) {
+                comm.stands_apart();
             }
         }
         let is_here = |peer: Peer| peer.0 < nodes.size() && nodes.leader(peer.0) == nodes.leader(me);

@@ -46,6 +46,8 @@ pub(super) fn teams_on(places: &[u32], oversubscribed: bool) -> Vec<Team> {
         let team = Team::new(ContextId::WORLD, group.clone(), rank, Accord::of_cpus(oversubscribed));
         if let Some(nodes) = Nodes::of(rank, places.iter().copied()) {
             team.is_on(nodes);
+        } else if Nodes::are_apart(places.iter().copied()) {
+            team.stands_apart();
         }
         team
     };

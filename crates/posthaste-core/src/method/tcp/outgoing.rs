@@ -6,7 +6,8 @@
 //!   own word:  OWN | what (4 bytes), between the two methods only
 //! ```
 //!
-//! What must stay true: records and packets in place leave in the order in which they came here, and nothing leaves
+//! What must stay true: records and packets in place leave in the order in which they came here (fragments of granted messages anywhere
+//! between them), and nothing leaves
 //! inside of a fragment; a user's buffer is read by the kernel only, unless its pieces are short or have to be
 //! converted.
 
@@ -150,7 +151,8 @@ impl Out {
         segment: Segment,
     ) -> Result<(), Segment> {
         let is_message = |owner| matches!(owner, Some(Owner::Send(_)));
-        let alike = |fragment: &&Fragment| is_message(fragment.owner) == is_message(owner);
+        let alike =
+            |fragment: &&Fragment| !fragment.is_granted && is_message(fragment.owner) == is_message(owner);
         if self.fragments.iter().filter(alike).count() >= WHOLE {
             return Err(segment);
         }
@@ -256,10 +258,15 @@ impl Out {
         while (self.fragments.is_empty() || self.granted_is_next && !self.has_begun())
             && let Some(mut put) = self.granted.pop_front()
         {
-            let behind = if self.fragments.is_empty() { self.waiting() } else { 0 };
+            // Behind the records that go before what is next: one of them may have left in part.
+            let waiting = self.waiting();
+            let behind = self.fragments.front_mut().map_or(waiting, |next| std::mem::take(&mut next.behind));
             let is_in_place = put.segment.mean_run() >= SHORT_RUN.min(put.segment.len());
             let fragment = if is_in_place { Fragment::of(&mut put, behind) } else { None };
             if fragment.is_none() {
+                if let Some(next) = self.fragments.front_mut() {
+                    next.behind = behind;
+                }
                 self.pack(&mut put); // short pieces, or to be converted
             }
             self.granted_is_next = false;
@@ -458,5 +465,31 @@ mod tests {
         let order: Vec<bool> = (0..8).map(|_| leaves()).collect();
         assert_eq!(order, [false, true, false, true, false, true, false, true]);
         assert!(out.is_empty() && done.len() == 3, "{done:?}");
+    }
+
+    /// Records that are in front stay there, also where one of them has left in part.
+    #[test]
+    fn no_granted_message_parts_a_record() {
+        let (mut out, mut done) = (Out::default(), VecDeque::new());
+        let id = RequestId { slot: 1, generation: 1 };
+        let memory = OwnedBuf::new(1 << 20);
+        let segment = |len: u64| Segment::contiguous(memory.user_buf(), len);
+        let put = |out: &mut Out| assert!(out.push_in_place(&Emit::answer(1), None, segment(50_000)).is_ok());
+        // What makes it a granted message's turn.
+        put(&mut out);
+        out.prepare(&mut done);
+        let all = out.fragments[0].head_len + 50_000;
+        out.advance(all, &mut done);
+        out.push(&Emit::flush(7), Emit::flush(7).front().len(), |_| ());
+        put(&mut out);
+        let record = out.waiting();
+        out.prepare(&mut done);
+        out.advance(5, &mut done);
+        let (to, granted) = (crate::ids::Peer(1), crate::wire::Granted::Fragments);
+        let (receiver, sender, until) = (id, id, 1 << 20);
+        out.send_granted(GrantedSend { to, receiver, sender, segment: segment(until), until, granted });
+        out.prepare(&mut done);
+        assert!(out.fragments[0].is_granted && !out.fragments[1].is_granted);
+        assert_eq!((out.next_records(), out.fragments[1].behind), (record - 5, 0));
     }
 }

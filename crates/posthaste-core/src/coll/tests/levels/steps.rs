@@ -198,6 +198,29 @@ fn steps_grow_with_the_logarithms_of_nodes_and_of_their_members() {
     });
 }
 
+/// With a node and a CPU for each, in groups of four.
+#[test]
+fn members_on_nodes_of_their_own_go_in_groups_of_four() {
+    let (pair, compose) = (pair(), compose());
+    for n in 2..=70 {
+        let places: Vec<u32> = (0..n).collect();
+        let teams = teams_on(&places, false);
+        let Crossing { depth, .. } = crossing(&places, &teams, |team, _| Ok(coll::barrier(team)));
+        assert_eq!(depth, rounds(n, 4), "barrier of {n}");
+        let own: Vec<Memory> = (0..n).map(|rank| Memory::new(&maps(rank, 2))).collect();
+        let results: Vec<Memory> = (0..n).map(|_| Memory::new(&[0; 4])).collect();
+        let Crossing { depth, .. } = crossing(&places, &teams, |team, rank| {
+            let [own, got] = [&own, &results].map(|all| all[rank as usize].buf());
+            coll::allreduce(team, Reduced::new(Some(own), got, 2, &pair), &compose)
+        });
+        let turns = n.ilog2().div_ceil(2);
+        assert!((turns..=turns + 2).contains(&depth), "allreduce of {n}: {depth} steps");
+        assert!(n.is_power_of_two() <= (depth == turns), "allreduce of {n}: {depth} steps");
+        let expected = folded(0..n, 0..2);
+        assert!(results.iter().all(|got| got.get(4) == expected), "allreduce of {n}");
+    }
+}
+
 /// Blocks that all have for one or for all, or one for all, and prefixes, whose last members of nodes lead.
 #[test]
 fn blocks_go_between_one_member_of_each_node() {
