@@ -2,20 +2,7 @@
 // only: posthaste
 /* Every argument of the functions for intercommunicators wrong in turn, and what collective operations refuse there.
  * MPI-5.0 sections 6.2.3 and 7.6. */
-#include "check.h"
-
-static MPI_Comm half, inter;
-static int right, mine, local_size, remote_size;
-
-static void create(void)
-{
-    right = rank % 2;
-    OK(MPI_Comm_split(MPI_COMM_WORLD, right, rank, &half));
-    OK(MPI_Comm_size(half, &local_size));
-    OK(MPI_Comm_rank(half, &mine));
-    remote_size = size - local_size;
-    OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !right, 17, &inter));
-}
+#include "groups_check.h"
 
 static void wrong(void)
 {
@@ -73,7 +60,7 @@ static void wrong(void)
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
-    create();
+    make_groups();
     wrong();
     return check_end();
 }

@@ -4,11 +4,10 @@
  * MPI_Count, where intercomm_wrong.c and bad_coll.c leave something out: who is a root, which buffers are without MPI_IN_PLACE, whose
  * size the arrays have. Then the same forms with nonsense in all that does not count. MPI-5.0 sections 6.2.2, 6.2.3 and 6.5 to 6.13. */
 #include "bad_check.h"
+#include "groups_check.h"
 
 enum { MOST = 8, NOTHING = -7 };
 
-static MPI_Comm half, inter;
-static int right, mine, local_size, remote_size;
 /* Counts and places: all right, and with the last one wrong that counts, for each rank of the other group or of the own one. */
 static int ones[MOST], offs[MOST], minus[MOST], minus_here[MOST];
 static MPI_Count cones[MOST], cminus[MOST], cminus_here[MOST];
@@ -23,12 +22,7 @@ static MPI_Request r;
 
 static void create(void)
 {
-    right = rank % 2;
-    OK(MPI_Comm_split(MPI_COMM_WORLD, right, rank, &half));
-    OK(MPI_Comm_size(half, &local_size));
-    OK(MPI_Comm_rank(half, &mine));
-    remote_size = size - local_size;
-    OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !right, 17, &inter));
+    make_groups();
     OK(MPI_Type_contiguous(2, MPI_INT, &uncommitted));
     for (int i = 0; i < MOST; i++) {
         ones[i] = 1, offs[i] = i, ints[i] = MPI_INT, none[i] = late[i] = MPI_INT;
@@ -67,22 +61,26 @@ static void create(void)
         BAD(MPI_ERR_TYPE, "commit", F, __VA_ARGS__);                                           \
     } while (0)
 
-/* The same with an array of counts and one of places, `c` and `a`. C, M and D are those for the form. */
+/* The arrays of counts and of places in turn, `c` and `a`, and the buffer that they describe. */
+#define ARRAYS(C, D, F, ...)                                                                \
+    BAD(MPI_ERR_COUNT, last, F, __VA_ARGS__);                                                  \
+    c = NULL;                                                                                  \
+    BAD(MPI_ERR_ARG, "counts is NULL", F, __VA_ARGS__);                                        \
+    c = C, a = NULL;                                                                           \
+    BAD(MPI_ERR_ARG, "displs is NULL", F, __VA_ARGS__);                                        \
+    a = D, b = NULL;                                                                           \
+    BAD(MPI_ERR_BUFFER, "buffer is NULL", F, __VA_ARGS__);                                     \
+    b = MPI_IN_PLACE;                                                                          \
+    BAD(MPI_ERR_BUFFER, "MPI_IN_PLACE", F, __VA_ARGS__)
+
+/* A buffer in blocks. C, M and D are right counts, wrong ones and places for the form. */
 #define BLOCKS(T, C, M, A, D, F, ...)                                                          \
     do {                                                                                       \
         int *b = s;                                                                            \
         MPI_Datatype t = MPI_INT;                                                              \
         const T *c = M;                                                                        \
         const A *a = D;                                                                        \
-        BAD(MPI_ERR_COUNT, last, F, __VA_ARGS__);                                              \
-        c = NULL;                                                                              \
-        BAD(MPI_ERR_ARG, "counts is NULL", F, __VA_ARGS__);                                    \
-        c = C, a = NULL;                                                                       \
-        BAD(MPI_ERR_ARG, "displs is NULL", F, __VA_ARGS__);                                    \
-        a = D, b = NULL;                                                                       \
-        BAD(MPI_ERR_BUFFER, "buffer is NULL", F, __VA_ARGS__);                                 \
-        b = MPI_IN_PLACE;                                                                      \
-        BAD(MPI_ERR_BUFFER, "MPI_IN_PLACE", F, __VA_ARGS__);                                   \
+        ARRAYS(C, D, F, __VA_ARGS__);                                                       \
         b = s, t = MPI_DATATYPE_NULL;                                                          \
         BAD(MPI_ERR_TYPE, "datatype", F, __VA_ARGS__);                                         \
         t = uncommitted;                                                                       \
@@ -96,15 +94,7 @@ static void create(void)
         const MPI_Datatype *t = ints;                                                          \
         const T *c = M;                                                                        \
         const A *a = D;                                                                        \
-        BAD(MPI_ERR_COUNT, last, F, __VA_ARGS__);                                              \
-        c = NULL;                                                                              \
-        BAD(MPI_ERR_ARG, "counts is NULL", F, __VA_ARGS__);                                    \
-        c = C, a = NULL;                                                                       \
-        BAD(MPI_ERR_ARG, "displs is NULL", F, __VA_ARGS__);                                    \
-        a = D, b = NULL;                                                                       \
-        BAD(MPI_ERR_BUFFER, "buffer is NULL", F, __VA_ARGS__);                                 \
-        b = MPI_IN_PLACE;                                                                      \
-        BAD(MPI_ERR_BUFFER, "MPI_IN_PLACE", F, __VA_ARGS__);                                   \
+        ARRAYS(C, D, F, __VA_ARGS__);                                                       \
         b = s, t = NULL;                                                                       \
         BAD(MPI_ERR_ARG, "datatypes is NULL", F, __VA_ARGS__);                                 \
         t = none;                                                                              \

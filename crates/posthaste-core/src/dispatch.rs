@@ -64,12 +64,12 @@ pub fn on_event(engine: &mut Engine, event: Event<'_>) -> Option<Action> {
         Event::Arrived(from, envelope, sender, data) => {
             arrival::arrived(engine, from, &envelope, Body::Owned { data, sender })
         }
-        Event::Moving(from, moved, len, into) => {
-            *into = engine.with_onesided(|onesided, _| onesided.moving(from, moved, len));
+        Event::DataArriving(from, data, len, into) => {
+            *into = engine.with_onesided(|onesided, _| onesided.arriving(from, data, len));
             None
         }
-        Event::Moved(from, moved, len) => {
-            engine.with_onesided(|onesided, _| onesided.moved(from, moved, len));
+        Event::DataPlaced(from, data, len) => {
+            engine.with_onesided(|onesided, _| onesided.placed(from, data, len));
             None
         }
         Event::Received(receiver) => rendezvous::landed(engine, receiver),

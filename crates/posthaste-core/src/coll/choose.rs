@@ -9,8 +9,11 @@
 const CROWDED_RADIX: u32 = 64;
 /// Radix of trees where every member has a CPU: a hop takes as long as a few sends.
 const RADIX: u32 = 4;
-/// Radix of exchanges between nodes, and the longest operand, in bytes, for which it is not two.
+/// The number of an allreduce in groups of more than two, for the label: none of owners of so short an operand, nor of lanes.
+const IN_GROUPS: u32 = 255;
+/// Radix of exchanges between nodes.
 const FAR_RADIX: u32 = 4;
+/// Longest operand, in bytes, of which several copies leave at once: longer ones take longer to leave than to get there.
 const AT_ONCE: u64 = 4 << 10;
 /// Shortest message that is worth cutting into blocks, and shortest block, in bytes.
 const LONG: u64 = 16 << 10;
@@ -201,7 +204,7 @@ impl Allreduce {
     pub(super) fn number(self) -> u32 {
         match self {
             Self::Blocks(owners) => owners,
-            Self::Multiplying(radix) if radix > 2 => 255,
+            Self::Multiplying(radix) if radix > 2 => IN_GROUPS,
             Self::Multiplying(_) | Self::Tree(_) => 0,
         }
     }

@@ -51,9 +51,9 @@ impl Nodes {
     }
 
     /// Whether members that are there, several, are each on a node of its own.
-    pub fn are_apart(places: impl Iterator<Item = u32>) -> bool {
+    pub fn are_apart(mut places: impl Iterator<Item = u32>) -> bool {
         let mut seen = HashSet::new();
-        let all = places.into_iter().all(|place| seen.insert(place));
+        let all = places.all(|place| seen.insert(place));
         all && seen.len() > 1
     }
 

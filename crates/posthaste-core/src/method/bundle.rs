@@ -260,8 +260,8 @@ impl Method for Bundle {
                 Event::Packet(..)
                 | Event::Arriving(..)
                 | Event::Arrived(..)
-                | Event::Moving(..)
-                | Event::Moved(..)
+                | Event::DataArriving(..)
+                | Event::DataPlaced(..)
                 | Event::Received(_)
                 | Event::Over(..) => {
                     counts.add(Counter::StalePackets, 1);

@@ -14,7 +14,9 @@ use crate::ids::{Peer, RequestId};
 use crate::method::pinned::Pin;
 use crate::method::{Load, Next, Routes};
 use crate::trace::{Counter, Counts};
-use crate::wire::{BufferCursor, Emit, Envelope, Granted, Moved, Offer, Packet, RemoteKey, RemoteMemory};
+use crate::wire::{
+    BufferCursor, Emit, Envelope, Granted, Offer, OneSidedData, Packet, RemoteKey, RemoteMemory,
+};
 
 /// The system takes data from where it lies if it lies in pieces of this mean length at least, in bytes; shorter ones are
 /// copied together first.
@@ -290,9 +292,9 @@ pub enum Event<'a> {
     /// A message that began to come and that nobody opened a receive for is here whole.
     Arrived(Peer, Envelope, Option<RequestId>, Vec<u8>),
     /// So many bytes of a one-sided operation come in one packet: whoever hears of it says where they go now, or they go nowhere.
-    Moving(Peer, Moved, u64, &'a mut Option<Segment>),
+    DataArriving(Peer, OneSidedData, u64, &'a mut Option<Segment>),
     /// So many of them are where they belong.
-    Moved(Peer, Moved, u64),
+    DataPlaced(Peer, OneSidedData, u64),
     /// All bytes of an incoming long message are in place.
     Received(RequestId),
     /// Bytes from here to there of a long message that comes over several links are in place: reported by a link, and no

@@ -18,7 +18,7 @@
 //! * [`Methods::send_in_place`] sends a whole message in one packet without copying it. Its beginning is announced
 //!   ([`Event::Arriving`]); a receive that the engine opens before the next poll ([`Methods::receive_arriving`]) takes
 //!   the data, else the method stores it and hands it over ([`Event::Arrived`]). In the same way it sends bytes of
-//!   one-sided operations, which go where the engine says each time that some are here ([`Event::Moving`]).
+//!   one-sided operations, which go where the engine says each time that some are here ([`Event::DataArriving`]).
 //! * [`Methods::poll`] reports what happened.
 //! * A method says that it has lost a peer ([`Event::PeerDown`]), and again when its network has done what was under way
 //!   ([`Methods::is_moving`]). Messages to that peer find no room from then on; everything else towards it disappears. The same holds

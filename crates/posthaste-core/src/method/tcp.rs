@@ -462,7 +462,7 @@ impl Method for Tcp {
         let Some(way) = self.ways.get_mut(from) else { return Next::Left };
         let State::Up(stream) = &way.state else { return Next::Left };
         if !way.is_loaded {
-            if way.input.moving().is_some() {
+            if way.input.arriving().is_some() {
                 return Next::Left; // the poll asks where it goes
             }
             match way.input.read(stream, None) {

@@ -32,13 +32,13 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::method::{Load, Methods, Owner};
 use crate::trace::{Counter, Counts};
-use crate::wire::{Access, Atomically, Emit, Moved, OneSided as Packet, Refusal, Refused};
+use crate::wire::{Access, Atomically, Emit, OneSided as Packet, OneSidedData, Refusal, Refused};
 
 /// Questions to one peer that may be unanswered at a time.
 const ASKED: usize = 64;
 /// Packets for one peer before the next one has its turn, and bytes of long operations.
 const TURN: usize = 64;
-const BYTES: u64 = 1 << 20;
+const TURN_BYTES: u64 = 1 << 20;
 /// Most bytes of a put, or of operands, that wait for what comes behind them.
 const SHORT: u64 = 1 << 10;
 /// Bytes of a put, or of an answer, from which on they leave from where they lie, where the method can.
@@ -177,7 +177,7 @@ impl Outgoing {
     }
 
     /// Bytes of it that have not left.
-    fn left(&self) -> u64 {
+    fn remaining(&self) -> u64 {
         match self {
             Self::Put { data, .. } => data.remaining(),
             Self::Read { left, .. } => *left,
@@ -224,7 +224,7 @@ pub(super) enum Wanted {
     /// That the method has fetched all bytes.
     Fetched(Access),
     /// That all bytes have left from where they lie: a put, some of which may be queued.
-    Left,
+    Sent,
     /// That the network has changed all elements.
     Changed,
     /// The word that all has been done, and what was refused of this memory.
@@ -236,7 +236,7 @@ pub(super) enum Wanted {
 impl Wanted {
     /// How much of the questions that may be unanswered it takes.
     fn counts(&self) -> usize {
-        usize::from(!matches!(self, Self::Lock | Self::Left))
+        usize::from(!matches!(self, Self::Lock | Self::Sent))
     }
 
     /// Whether the method does it by itself.
@@ -318,14 +318,14 @@ impl OneSided {
     fn send(&mut self, methods: &mut Methods, to: Peer) -> bool {
         let (mut busy, packet, mut bytes) = (false, methods.caps(to).packet, 0);
         for _ in 0..TURN {
-            if bytes >= BYTES {
+            if bytes >= TURN_BYTES {
                 break;
             }
             let Some(traffic) = self.traffic.get_mut(to) else { break };
             traffic.held = false;
             let next = traffic.answers.pop_front().or_else(|| traffic.queue.pop_front());
             let Some(mut next) = next else { break };
-            let (asks, before) = (next.asks(), next.left());
+            let (asks, before) = (next.asks(), next.remaining());
             let is_full = asks && traffic.unanswered >= ASKED;
             let left = match next {
                 Outgoing::Flush(_) if traffic.transfers > 0 => Left::Held,
@@ -344,7 +344,7 @@ impl OneSided {
                 _ => self.send_packet(methods, to, packet, &mut next),
             };
             busy |= !matches!(left, Left::Nothing | Left::Held);
-            bytes += before.saturating_sub(next.left());
+            bytes += before.saturating_sub(next.remaining());
             let Some(traffic) = self.traffic.get_mut(to) else { break };
             match left {
                 Left::All => {
@@ -479,7 +479,7 @@ impl OneSided {
         access.go_on(n, n);
         data.seek(data.position() + n);
         if n < left || !has_left {
-            self.asked.entry(serial).or_insert_with(|| Asked::new(to, token, Wanted::Left));
+            self.asked.entry(serial).or_insert_with(|| Asked::new(to, token, Wanted::Sent));
         } else {
             self.asked.remove(&serial);
         }
@@ -560,10 +560,10 @@ impl OneSided {
     }
 
     /// So many bytes come: where they go.
-    pub fn moving(&mut self, from: Peer, moved: Moved, len: u64) -> Option<Segment> {
-        let access = match moved {
-            Moved::Put(access) => access,
-            Moved::Answer(serial) => {
+    pub fn arriving(&mut self, from: Peer, data: OneSidedData, len: u64) -> Option<Segment> {
+        let access = match data {
+            OneSidedData::Put(access) => access,
+            OneSidedData::Answer(serial) => {
                 let asked = self.asked.get(&serial).filter(|asked| asked.peer == from)?;
                 let Wanted::Bytes(into) = &asked.wanted else { return None };
                 return asked.due.filter(|due| *due >= len).map(|_| into.clone());
@@ -579,8 +579,8 @@ impl OneSided {
     }
 
     /// So many of them are there.
-    pub fn moved(&mut self, from: Peer, moved: Moved, len: u64) {
-        if let Moved::Answer(serial) = moved
+    pub fn placed(&mut self, from: Peer, data: OneSidedData, len: u64) {
+        if let OneSidedData::Answer(serial) = data
             && let Some(asked) = self.asked.get_mut(&serial)
             && let Asked { wanted: Wanted::Bytes(into), due: Some(due), .. } = asked
         {
@@ -643,7 +643,7 @@ impl OneSided {
         let queued = traffic.queue.iter().position(|next| next.operation() == Some(serial));
         let asked = self.asked.get(&serial).filter(|asked| asked.peer == from);
         // All of it leaves, whatever becomes of it, and the next flush tells.
-        if asked.is_some_and(|asked| matches!(asked.wanted, Wanted::Left)) {
+        if asked.is_some_and(|asked| matches!(asked.wanted, Wanted::Sent)) {
             if traffic.refused.len() < REFUSED {
                 traffic.refused.entry(key).or_insert(why);
             }

@@ -410,7 +410,7 @@ impl OneSided {
     /// What the method did by itself is over. What it refuses goes by packets.
     pub fn over(&mut self, serial: u64, outcome: Outcome, counts: &mut Counts) {
         let Some(Asked { peer, token, wanted, .. }) = self.asked.remove(&serial) else { return };
-        if let Wanted::Left = wanted {
+        if let Wanted::Sent = wanted {
             return self.end(token, Ok(()));
         }
         let traffic = self.traffic.get_or_make(peer, Traffic::default);
@@ -440,7 +440,7 @@ impl OneSided {
             (Outcome::Done, _)
             | (
                 Outcome::Refused(_),
-                Wanted::Bytes(_) | Wanted::Flush(_) | Wanted::Lock | Wanted::Changed | Wanted::Left,
+                Wanted::Bytes(_) | Wanted::Flush(_) | Wanted::Lock | Wanted::Changed | Wanted::Sent,
             ) => {
                 counts.add(Counter::OneSidedTransfers, 1);
                 self.end(token, Ok(()));

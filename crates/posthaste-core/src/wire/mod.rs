@@ -18,7 +18,7 @@ use crate::ids::{ContextId, RequestId};
 use crate::jobs::JobId;
 
 pub use emit::{Emit, FRONT};
-pub use onesided::{Access, Atomically, Moved, OneSided, Refusal, Refused, RemoteKey, Scattered};
+pub use onesided::{Access, Atomically, OneSided, OneSidedData, Refusal, Refused, RemoteKey, Scattered};
 
 /// Bytes of a header.
 pub const HEADER: usize = 24;
@@ -661,7 +661,7 @@ pub enum Long {
     /// A whole message; its sender's request, if that waits for a [`Packet::SyncAck`].
     Message(Envelope, Option<RequestId>),
     /// Bytes of a one-sided operation.
-    OneSided(Moved),
+    OneSided(OneSidedData),
 }
 
 /// Reads the front of a packet whose data need not be here: what it says, and the bytes from the first one of data on. `None`: it is
@@ -681,11 +681,11 @@ pub fn parse_long<'a>(
         }
         Kind::Put | Kind::PutScattered => {
             let (access, data) = onesided::access(kind == Kind::PutScattered, payload)?;
-            Some((Long::OneSided(Moved::Put(access)), data))
+            Some((Long::OneSided(OneSidedData::Put(access)), data))
         }
         Kind::Answer => {
             let (serial, data) = front::<U64>(payload)?;
-            Some((Long::OneSided(Moved::Answer(serial.get())), data))
+            Some((Long::OneSided(OneSidedData::Answer(serial.get())), data))
         }
         _ => None,
     })

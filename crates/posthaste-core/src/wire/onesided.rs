@@ -110,7 +110,7 @@ pub enum Refusal {
 
 /// What bytes belong to that come in a packet and go straight where they belong.
 #[derive(Clone, Copy, Debug)]
-pub enum Moved {
+pub enum OneSidedData {
     /// A put: here.
     Put(Access),
     /// What the operation of this number fetches: the next ones.

@@ -20,7 +20,7 @@ use crate::method::tcp::outgoing::{
 use crate::method::tcp::pair::{OFFERED, Said};
 use crate::method::{Event, Next, OpenReceive};
 use crate::trace::{Counter, Counts};
-use crate::wire::{self, DATA_FRONT, Envelope, HEADER, Kind, LONG_FRONT, Long, Moved, Packet};
+use crate::wire::{self, DATA_FRONT, Envelope, HEADER, Kind, LONG_FRONT, Long, OneSidedData, Packet};
 
 /// Bytes of the buffer: several of the longest packets.
 const BUFFER: usize = 64 << 10;
@@ -44,7 +44,7 @@ pub(super) struct Input {
     /// What the last bytes that were read into their place have completed.
     complete: Option<Complete>,
     /// What of a one-sided operation was read into its place.
-    moved: Option<(Moved, u64)>,
+    placed: Option<(OneSidedData, u64)>,
     /// The peer has said that nothing more comes.
     pub(super) bye: bool,
     /// The peer has parted from this process.
@@ -77,7 +77,7 @@ enum Stage {
     /// The rest of a packet that nobody wants.
     Drop(u64),
     /// The data of a one-sided operation, of which so many bytes are left.
-    Moving(Moved, u64),
+    OneSided(OneSidedData, u64),
     /// The data of a message that was just reported to the engine; it may open a receive for it.
     Asking,
     /// The data of a message for which it has not.
@@ -147,7 +147,7 @@ impl Default for Input {
             appetite: BUFFER,
             arrival: None,
             complete: None,
-            moved: None,
+            placed: None,
             bye: false,
             has_parted: false,
             said: None,
@@ -159,7 +159,7 @@ impl Default for Input {
 }
 
 impl Input {
-    /// Reads what has come, once. `into`: where what [comes next](Self::moving) of a one-sided operation goes, if that may be told.
+    /// Reads what has come, once. `into`: where what [comes next](Self::arriving) of a one-sided operation goes, if that may be told.
     ///
     /// # Errors
     /// What became of the connection.
@@ -201,7 +201,7 @@ impl Input {
                 return Ok(outcome(read, direct + BEHIND));
             }
         }
-        if let Stage::Moving(moved, left) = self.stage
+        if let Stage::OneSided(data, left) = self.stage
             && self.end == 0
             && let Some((place, room)) = into.as_ref().and_then(Segment::contiguous_rest)
         {
@@ -210,8 +210,8 @@ impl Input {
             if let Some(read) = in_place(stream.read(&mut pieces))? {
                 let placed = read.unwrap_or(0).min(direct);
                 self.end = read.unwrap_or(0) - placed;
-                self.moved = (placed > 0).then_some((moved, placed as u64));
-                self.go_on(moved, left, placed as u64);
+                self.placed = (placed > 0).then_some((data, placed as u64));
+                self.go_on(data, left, placed as u64);
                 return Ok(outcome(read, direct + BEHIND));
             }
         }
@@ -232,10 +232,10 @@ impl Input {
     /// Whether a whole record, or the end of a message, waits to be looked at.
     pub(super) fn has_something(&self) -> bool {
         self.complete.is_some()
-            || self.moved.is_some()
+            || self.placed.is_some()
             || match self.stage {
                 Stage::Records => !matches!(self.front(), Front::Part),
-                Stage::Data { .. } | Stage::Moving(..) | Stage::Drop(_) => self.start < self.end,
+                Stage::Data { .. } | Stage::OneSided(..) | Stage::Drop(_) => self.start < self.end,
                 Stage::Asking => true,
                 Stage::Storing => {
                     self.start < self.end || self.arrival.as_ref().is_some_and(Arrival::is_whole)
@@ -244,19 +244,19 @@ impl Input {
     }
 
     /// What comes next of a one-sided operation: whoever has the memory says where it goes.
-    pub(super) fn moving(&self) -> Option<(Moved, u64)> {
+    pub(super) fn arriving(&self) -> Option<(OneSidedData, u64)> {
         match self.stage {
-            Stage::Moving(moved, left) if self.start == self.end => Some((moved, left)),
+            Stage::OneSided(data, left) if self.start == self.end => Some((data, left)),
             _ => None,
         }
     }
 
     /// So many of the bytes that are left of a one-sided operation are done.
-    fn go_on(&mut self, mut moved: Moved, left: u64, n: u64) {
-        if let Moved::Put(access) = &mut moved {
+    fn go_on(&mut self, mut data: OneSidedData, left: u64, n: u64) {
+        if let OneSidedData::Put(access) = &mut data {
             access.go_on(n, n);
         }
-        self.stage = if n == left { Stage::Records } else { Stage::Moving(moved, left - n) };
+        self.stage = if n == left { Stage::Records } else { Stage::OneSided(data, left - n) };
     }
 
     /// Whether a message has been reported to the engine, which has not had the time to open a receive for it.
@@ -341,9 +341,9 @@ impl Input {
                 busy = true;
                 on(complete.event(), counts);
             }
-            if let Some((moved, n)) = self.moved.take() {
+            if let Some((data, n)) = self.placed.take() {
                 busy = true;
-                on(Event::Moved(peer, moved, n), counts);
+                on(Event::DataPlaced(peer, data, n), counts);
             }
             let here = (self.end - self.start) as u64;
             match self.stage {
@@ -365,20 +365,20 @@ impl Input {
                     self.start += n as usize;
                     self.stage = if n == left { Stage::Records } else { Stage::Drop(left - n) };
                 }
-                Stage::Moving(moved, left) => {
+                Stage::OneSided(data, left) => {
                     let n = left.min(here);
                     if n == 0 {
                         return Ok(busy);
                     }
                     let mut into = None;
-                    on(Event::Moving(peer, moved, left, &mut into), counts);
+                    on(Event::DataArriving(peer, data, left, &mut into), counts);
                     let is_unwanted = into.is_none();
                     if let Some(mut into) = into {
                         into.unpack(Source::from(&self.buffer[self.start..self.start + n as usize]));
-                        on(Event::Moved(peer, moved, n), counts);
+                        on(Event::DataPlaced(peer, data, n), counts);
                     }
                     self.start += n as usize;
-                    self.go_on(moved, left, n);
+                    self.go_on(data, left, n);
                     if is_unwanted && n < left {
                         self.stage = Stage::Drop(left - n);
                     }
@@ -421,10 +421,10 @@ impl Input {
                             left => Stage::Drop(left),
                         };
                     }
-                    Front::Long(Long::OneSided(moved), front, data) => {
+                    Front::Long(Long::OneSided(data), front, len) => {
                         self.start += PREFIX + front;
                         self.appetite = BEHIND;
-                        self.stage = Stage::Moving(moved, data);
+                        self.stage = Stage::OneSided(data, len);
                     }
                     Front::Long(Long::Message(envelope, sender), front, _) => {
                         self.start += PREFIX + front;
@@ -473,7 +473,7 @@ impl Input {
     /// Shows the next packet to `take`, if it is here.
     #[inline]
     pub(super) fn take_next(&mut self, take: impl FnOnce(&Packet<'_>) -> bool) -> Next {
-        if self.complete.is_some() || self.moved.is_some() || !matches!(self.stage, Stage::Records) {
+        if self.complete.is_some() || self.placed.is_some() || !matches!(self.stage, Stage::Records) {
             return Next::Left;
         }
         let (header, len) = match self.front() {

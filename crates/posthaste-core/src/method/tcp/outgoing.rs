@@ -241,7 +241,7 @@ impl Out {
         if let Some(fragment) = self.fragments.front_mut() {
             fragment.behind -= records;
             if fragment.advance(n) {
-                done.extend(fragment.owner.and_then(left));
+                done.extend(fragment.owner.and_then(report_of));
                 self.granted_is_next = !fragment.is_granted;
                 self.fragments.pop_front();
             }
@@ -259,20 +259,19 @@ impl Out {
             && let Some(mut put) = self.granted.pop_front()
         {
             // Behind the records that go before what is next: one of them may have left in part.
-            let waiting = self.waiting();
-            let behind = self.fragments.front_mut().map_or(waiting, |next| std::mem::take(&mut next.behind));
+            let behind = self.next_records();
             let is_in_place = put.segment.mean_run() >= SHORT_RUN.min(put.segment.len());
             let fragment = if is_in_place { Fragment::of(&mut put, behind) } else { None };
             if fragment.is_none() {
-                if let Some(next) = self.fragments.front_mut() {
-                    next.behind = behind;
-                }
                 self.pack(&mut put); // short pieces, or to be converted
             }
             self.granted_is_next = false;
             let is_left = put.left() > 0;
             match fragment {
                 Some(fragment) => {
+                    if let Some(next) = self.fragments.front_mut() {
+                        next.behind = 0;
+                    }
                     let owner = (!is_left).then_some(Owner::Send(put.sender));
                     self.fragments.push_front(Fragment { owner, is_granted: true, ..fragment });
                 }
@@ -392,7 +391,7 @@ impl Fragment {
 }
 
 /// What is reported when the data of this owner has left.
-fn left(owner: Owner) -> Option<Done> {
+fn report_of(owner: Owner) -> Option<Done> {
     match owner {
         Owner::Send(sender) => Some(Done::Sent(sender)),
         Owner::OneSided(_) => Some(Done::Over(owner, Outcome::Done)),
@@ -404,8 +403,8 @@ fn left(owner: Owner) -> Option<Done> {
 mod tests {
     use super::*;
     use crate::datatype::Types;
-    use crate::ids::{ContextId, RequestId};
-    use crate::wire::{Envelope, Mode};
+    use crate::ids::{ContextId, Peer, RequestId};
+    use crate::wire::{Envelope, Granted, Mode};
 
     /// Memory of the system for a socket begins with a page; behind records whose lengths are no whole words nothing can be done.
     #[test]
@@ -429,28 +428,27 @@ mod tests {
         }
     }
 
+    const SENDER: RequestId = RequestId { slot: 1, generation: 1 };
+
+    /// A message that was granted.
+    fn granted(segment: Segment) -> GrantedSend {
+        let (to, until, granted) = (Peer(1), segment.len(), Granted::Fragments);
+        GrantedSend { to, receiver: SENDER, sender: SENDER, segment, until, granted }
+    }
+
     /// A long message that was granted does not wait for packets that keep coming, nor they for it.
     #[test]
     fn granted_messages_and_packets_in_place_take_turns() {
         let (mut out, mut done) = (Out::default(), VecDeque::new());
-        let id = RequestId { slot: 1, generation: 1 };
         let memory = OwnedBuf::new(4 << 20);
         let segment = |len: u64| Segment::contiguous(memory.user_buf(), len);
         let put = |out: &mut Out| out.push_in_place(&Emit::answer(1), None, segment(100_000));
         let message =
-            |out: &mut Out| out.push_in_place(&Emit::answer(1), Some(Owner::Send(id)), segment(100_000));
+            |out: &mut Out| out.push_in_place(&Emit::answer(1), Some(Owner::Send(SENDER)), segment(100_000));
         assert!(put(&mut out).is_ok() && put(&mut out).is_ok() && put(&mut out).is_err());
         // Those of messages have room of their own.
         assert!(message(&mut out).is_ok() && message(&mut out).is_ok() && message(&mut out).is_err());
-        let (to, until, granted) = (crate::ids::Peer(1), 2 << 20, crate::wire::Granted::Fragments);
-        out.send_granted(GrantedSend {
-            to,
-            receiver: id,
-            sender: id,
-            segment: segment(until),
-            until,
-            granted,
-        });
+        out.send_granted(granted(segment(2 << 20)));
         let mut leaves = || {
             out.prepare(&mut done);
             let front = out.fragments.front().expect("something is left");
@@ -471,7 +469,6 @@ mod tests {
     #[test]
     fn no_granted_message_parts_a_record() {
         let (mut out, mut done) = (Out::default(), VecDeque::new());
-        let id = RequestId { slot: 1, generation: 1 };
         let memory = OwnedBuf::new(1 << 20);
         let segment = |len: u64| Segment::contiguous(memory.user_buf(), len);
         let put = |out: &mut Out| assert!(out.push_in_place(&Emit::answer(1), None, segment(50_000)).is_ok());
@@ -485,9 +482,7 @@ mod tests {
         let record = out.waiting();
         out.prepare(&mut done);
         out.advance(5, &mut done);
-        let (to, granted) = (crate::ids::Peer(1), crate::wire::Granted::Fragments);
-        let (receiver, sender, until) = (id, id, 1 << 20);
-        out.send_granted(GrantedSend { to, receiver, sender, segment: segment(until), until, granted });
+        out.send_granted(granted(segment(1 << 20)));
         out.prepare(&mut done);
         assert!(out.fragments[0].is_granted && !out.fragments[1].is_granted);
         assert_eq!((out.next_records(), out.fragments[1].behind), (record - 5, 0));

@@ -163,9 +163,9 @@ impl Tcp {
             if input.is_asking() {
                 return busy;
             }
-            let into = input.moving().and_then(|(moved, left)| {
+            let into = input.arriving().and_then(|(data, left)| {
                 let mut into = None;
-                on(Event::Moving(peer, moved, left, &mut into), counts);
+                on(Event::DataArriving(peer, data, left, &mut into), counts);
                 into
             });
             let read = input.read(stream, into);
