@@ -140,8 +140,13 @@ fn take_pipelines(measured: &mut Measured, output: &str) {
 
 /// Whether the lines `counter NAME SUM` of the launcher count anything under this name.
 pub(crate) fn counted(output: &str, counter: &str) -> bool {
-    let sum = |line: &str| line.strip_prefix("counter ")?.strip_prefix(counter)?.trim().parse::<u64>().ok();
-    output.lines().find_map(sum).is_some_and(|sum| sum > 0)
+    count(output, counter) > 0
+}
+
+/// How often a counter says that something happened.
+pub(crate) fn count(output: &str, counter: &str) -> u64 {
+    let sum = |line: &str| line.strip_prefix("counter ")?.strip_prefix(counter)?.trim().parse().ok();
+    output.lines().find_map(sum).unwrap_or(0)
 }
 
 /// The table of all sizes: best (median), and ratios of the best.

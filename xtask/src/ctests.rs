@@ -298,6 +298,7 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, deep: bool, tally: &mut
         let name = "c over libfabric: its provider does the atomic operations on windows";
         tally.test(name, || by_provider(project, mpi));
     }
+    tally.test("c over tcp and a plug-in: short accesses leave together", || gathered(project, mpi));
     run_those(project, mpi, |name| is_of(&IN_VCIS, name), Over::Vcis, tally)?;
     for over in [Over::OwnBuffers, Over::Streaming] {
         run_those(project, mpi, |name| is_of(&BY_COPIES, name), over, tally)?;
@@ -323,6 +324,25 @@ fn by_provider(project: &Project, mpi: &Mpi) -> Fallible {
                     over.name()
                 ));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Of thousands of short accesses in a row nearly all leave together with others.
+fn gathered(project: &Project, mpi: &Mpi) -> Fallible {
+    const ACCESSES: u64 = 12_000; // by two ranks, 2,000 in each of three rounds
+    let program = helper(project, mpi, "", "win_gathered")?;
+    for over in [Over::Tcp, Over::Plugin] {
+        over.can_be_used(project)?;
+        let job = over.method(project, mpi.mpiexec(2, false).arg("-counters").arg(&program));
+        let said = job.env("POSTHASTE_MAP_WINDOWS", "0").succeed()?.all();
+        let gathered = copies::count(&said, "packets.gathered");
+        if gathered < ACCESSES * 9 / 10 {
+            let name = over.name();
+            return Err(format!(
+                "over {name}, of {ACCESSES} accesses {gathered} left together with others\n{said}"
+            ));
         }
     }
     Ok(())

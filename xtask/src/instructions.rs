@@ -246,12 +246,11 @@ const PROGRAMS: [Program; 17] = [
         rounds: 1000,
         functions: &[
             // One of each came with windows that are revoked.
-            at_most("PMPI_Put", 1, 184),
-            at_most("PMPI_Get", 1, 183),
-            at_most("PMPI_Win_flush", 1, 102),
-            // A few more since there are arrays and windows whose elements all change under a lock.
-            at_most("PMPI_Accumulate", 1, 340),
-            at_most("PMPI_Fetch_and_op", 1, 326),
+            at_most("PMPI_Put", 1, 165),
+            at_most("PMPI_Get", 1, 165),
+            at_most("PMPI_Win_flush", 1, 85),
+            at_most("PMPI_Accumulate", 1, 297),
+            at_most("PMPI_Fetch_and_op", 1, 318),
             at_most("PMPI_Compare_and_swap", 1, 270),
             // For each double of 1024, where the processor has AVX2.
             at_most("PMPI_Accumulate_c", 1024, 1),
@@ -280,10 +279,10 @@ const PROGRAMS: [Program; 17] = [
         what: "accesses to a window with MPICH's ABI",
         rounds: 1000,
         functions: &[
-            mpich("PMPI_Put", 182),
-            mpich("PMPI_Get", 181),
-            mpich("PMPI_Win_flush", 102),
-            mpich("PMPI_Accumulate", 333),
+            mpich("PMPI_Put", 165),
+            mpich("PMPI_Get", 165),
+            mpich("PMPI_Win_flush", 85),
+            mpich("PMPI_Accumulate", 305),
             mpich("PMPI_Fetch_and_op", 324),
             mpich("PMPI_Compare_and_swap", 270),
         ],

@@ -64,6 +64,7 @@ counters! {
     LinksDown = "links.down";
     Resent = "packets.resent";
     ResentBytes = "bytes.resent";
+    Gathered = "packets.gathered";
     Unexpected = "messages.unexpected";
     UnexpectedBytes = "bytes.unexpected";
     CollectiveDelivered = "bytes.collective.delivered";

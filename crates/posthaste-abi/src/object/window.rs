@@ -38,16 +38,10 @@ pub(crate) fn find(argument: &'static str, handle: MPI_Win) -> Result<Arc<Win>> 
 #[inline(always)]
 pub(crate) fn look_at_recent<R>(handle: MPI_Win, look: impl FnOnce(&Window) -> R) -> Option<R> {
     let mark = (handle.number(), FREED.load(Ordering::Acquire));
-    let looked = RECENT.try_with(|recent| {
-        let win = recent.take(mark)?;
-        let found = look(&win.window);
-        recent.give_back(win, mark);
-        Some(found)
-    });
-    match looked {
-        Ok(Some(found)) => Some(found),
-        _ => remember(mark),
-    }
+    let Ok(Some(win)) = RECENT.try_with(|recent| recent.take(mark)) else { return remember(mark) };
+    let found = look(&win.window);
+    let _ = RECENT.try_with(|recent| recent.give_back(win, mark));
+    Some(found)
 }
 
 /// The thread uses another window from now on.

@@ -235,6 +235,7 @@ fn get_anywhere(origin: Data, target: Target, win: MPI_Win, request: Option<Out<
     request.map_or(Ok(()), |request| completion::give_of_window(id, win, request))
 }
 
+#[inline]
 fn accumulate(
     origin: Data,
     target: Target,
@@ -245,6 +246,17 @@ fn accumulate(
     if request.is_none() && short::combined(&origin, None, &target, op, win) {
         return Ok(());
     }
+    accumulate_anywhere(origin, target, op, win, request)
+}
+
+#[inline(never)]
+fn accumulate_anywhere(
+    origin: Data,
+    target: Target,
+    op: MPI_Op,
+    win: MPI_Win,
+    request: Option<Out<MPI_Request>>,
+) -> Result<()> {
     let (op, operation) = operation(op)?;
     if operation == Predefined::NoOp {
         let expected = "an operation that changes something: MPI_NO_OP only fetches";

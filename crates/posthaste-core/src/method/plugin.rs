@@ -4,12 +4,13 @@
 //! throttling a peer is a word to it:
 //!
 //! ```text
-//!   packet:  FRAME (4 bytes), header of `wire` (24), payload
-//!   word:    THROTTLE, RESUME or BYE (4 bytes), between the two methods only
+//!   packet:    FRAME (4 bytes), header of `wire` (24), payload
+//!   gathered:  GATHERED (4 bytes), then records: length of the payload (4 bytes), header, payload
+//!   word:      THROTTLE, RESUME or BYE (4 bytes), between the two methods only
 //! ```
 //!
 //! What must stay true: a packet that the plug-in has no room for waits here, one for each peer and words behind it, and
-//! nothing overtakes it; a peer that is lost is reported once, and what is still sent to it disappears; a process that
+//! nothing overtakes it, nor what gathers; a peer that is lost is reported once, and what is still sent to it disappears; a process that
 //! leaves closes the plug-in only when its peers have everything.
 
 mod card;
@@ -41,9 +42,12 @@ const FRAME: u32 = 0;
 const THROTTLE: u32 = 1;
 const RESUME: u32 = 2;
 const BYE: u32 = 3;
+const GATHERED: u32 = 4;
 /// Bytes of that word, and of everything in front of a payload.
 const WORD: usize = 4;
 const PREFIX: usize = WORD + HEADER;
+/// Bytes that are not gathered any longer.
+const ENOUGH: usize = 32 << 10;
 /// Fragments for one peer before the others have their turn.
 const TURNS: usize = 16;
 /// Messages sent between two looks at the plug-in, where the receivers' word to throttle may be.
@@ -86,6 +90,8 @@ pub struct Plugin {
     turns: Rarely,
     /// Messages sent since the plug-in was looked at.
     unlooked: u32,
+    /// Packets that left together with others and have not been counted.
+    gathered: u64,
     can_wake: bool,
     /// Losses do not matter any more.
     is_leaving: bool,
@@ -105,6 +111,8 @@ struct Link {
     is_waiting: bool,
     /// What the plug-in had no room for.
     backlog: VecDeque<Vec<u8>>,
+    /// Short packets that leave together, behind the backlog.
+    gathering: Vec<u8>,
     granted: VecDeque<GrantedSend>,
     reassembly: Reassembly,
 }
@@ -125,6 +133,8 @@ pub struct Claim<'a> {
     plugin: &'a mut Plugin,
     to: Peer,
     len: usize,
+    /// The packet leaves together with others.
+    gathers: bool,
 }
 
 impl std::fmt::Debug for PluginSetup {
@@ -172,6 +182,7 @@ impl Plugin {
             packet: longest - PREFIX,
             turns: Rarely::default(),
             unlooked: 0,
+            gathered: 0,
             can_wake: false,
             is_leaving: false,
             started,
@@ -232,6 +243,7 @@ impl Plugin {
     fn send_control(&mut self, peer: Peer, word: u32) {
         let link = self.wanted(peer);
         if link.state == State::Up {
+            link.close_gathering();
             link.backlog.push_back(word.to_le_bytes().to_vec());
             self.advance(peer);
         }
@@ -265,6 +277,7 @@ impl Plugin {
     fn advance(&mut self, peer: Peer) -> bool {
         let Some(link) = self.links.get_mut(peer) else { return false };
         let mut busy = false;
+        link.close_gathering();
         while let Some(packet) = link.backlog.front()
             && self.started.send(peer.0, &[packet[..].into()])
         {
@@ -289,9 +302,20 @@ impl Plugin {
             }
             busy = true;
         }
-        if (!link.backlog.is_empty() || !link.granted.is_empty()) && !link.is_waiting {
-            link.is_waiting = true;
-            self.waiting.push(peer);
+        if !link.backlog.is_empty() || !link.granted.is_empty() {
+            link.wait(peer, &mut self.waiting);
+        }
+        busy
+    }
+
+    /// Sends what waits for any peer, as far as there is room. Returns whether anything left.
+    fn advance_all(&mut self) -> bool {
+        let mut busy = false;
+        for peer in std::mem::take(&mut self.waiting) {
+            if let Some(link) = self.known(peer) {
+                link.is_waiting = false;
+                busy |= self.advance(peer);
+            }
         }
         busy
     }
@@ -314,7 +338,38 @@ impl Plugin {
 }
 
 impl Link {
-    /// A packet has come.
+    /// Something waits for the peer.
+    fn wait(&mut self, peer: Peer, waiting: &mut Vec<Peer>) {
+        if !self.is_waiting {
+            self.is_waiting = true;
+            waiting.push(peer);
+        }
+    }
+
+    /// Nothing more joins what has gathered.
+    fn close_gathering(&mut self) {
+        if !self.gathering.is_empty() {
+            self.backlog.push_back(std::mem::take(&mut self.gathering));
+        }
+    }
+
+    /// Appends a packet whose payload has `len` bytes to those that leave together.
+    fn gather(&mut self, emit: &Emit, len: usize, data: Option<&mut Segment>) {
+        let gathering = &mut self.gathering;
+        if gathering.is_empty() {
+            gathering.extend_from_slice(&GATHERED.to_le_bytes());
+        }
+        gathering.extend_from_slice(&(len as u32).to_le_bytes());
+        gathering.extend_from_slice(&emit.header);
+        let at = gathering.len();
+        gathering.resize(at + len, 0);
+        let rest = emit.write_front(Sink::from(&mut gathering[at..]));
+        if let Some(segment) = data {
+            segment.pack(rest);
+        }
+    }
+
+    /// Something of the plug-in has come.
     fn arrived(
         &mut self,
         from: Peer,
@@ -325,28 +380,63 @@ impl Link {
         if self.state == State::Down {
             return counts.add(Counter::StalePackets, 1);
         }
-        let (mut word, mut header) = ([0; WORD], [0; HEADER]);
-        bytes.copy_to(&mut word);
-        let (front, payload) = bytes.split_at(PREFIX);
-        match (u32::from_le_bytes(word), bytes.len()) {
-            (FRAME, PREFIX..) => {
-                front.split_at(WORD).1.copy_to(&mut header);
-                match Packet::parse(&header, payload) {
-                    Ok(Packet::Data { receiver, offset, data }) => {
-                        if self.reassembly.arrived(from, receiver, offset, data, counts) {
-                            on(Event::Received(receiver), counts);
-                        }
-                    }
-                    Ok(packet) => on(Event::Packet(from, packet), counts),
-                    Err(_) => counts.add(Counter::MalformedPackets, 1),
-                }
-            }
-            (THROTTLE, WORD) => self.throttled = true,
-            (RESUME, WORD) => self.throttled = false,
-            (BYE, WORD) => self.has_left = true,
+        let (word, rest) = bytes.split_at(WORD);
+        match (number(word), rest.len()) {
+            (Some(FRAME), HEADER..) => self.packet(from, rest, counts, on),
+            (Some(GATHERED), _) => self.records(from, rest, counts, on),
+            (Some(THROTTLE), 0) => self.throttled = true,
+            (Some(RESUME), 0) => self.throttled = false,
+            (Some(BYE), 0) => self.has_left = true,
             _ => counts.add(Counter::MalformedPackets, 1),
         }
     }
+
+    /// Packets that were sent together have come.
+    fn records(
+        &mut self,
+        from: Peer,
+        mut rest: Source<'_>,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) {
+        while !rest.is_empty() {
+            let (len, records) = rest.split_at(WORD);
+            let end = number(len).map(|len| HEADER + len as usize).filter(|end| *end <= records.len());
+            let Some(end) = end else { return counts.add(Counter::MalformedPackets, 1) };
+            let (packet, others) = records.split_at(end);
+            self.packet(from, packet, counts, on);
+            rest = others;
+        }
+    }
+
+    /// A packet has come: its header and its payload.
+    fn packet(
+        &mut self,
+        from: Peer,
+        bytes: Source<'_>,
+        counts: &mut Counts,
+        on: &mut impl FnMut(Event<'_>, &mut Counts),
+    ) {
+        let mut header = [0; HEADER];
+        let (front, payload) = bytes.split_at(HEADER);
+        front.copy_to(&mut header);
+        match Packet::parse(&header, payload) {
+            Ok(Packet::Data { receiver, offset, data }) => {
+                if self.reassembly.arrived(from, receiver, offset, data, counts) {
+                    on(Event::Received(receiver), counts);
+                }
+            }
+            Ok(packet) => on(Event::Packet(from, packet), counts),
+            Err(_) => counts.add(Counter::MalformedPackets, 1),
+        }
+    }
+}
+
+/// A number of four bytes, if there are as many.
+fn number(bytes: Source<'_>) -> Option<u32> {
+    let mut number = [0; WORD];
+    (bytes.len() == WORD).then(|| bytes.copy_to(&mut number))?;
+    Some(u32::from_le_bytes(number))
 }
 
 /// Sends a packet with the next `n` bytes of `data`. Returns it as it is to wait, if there is no room for it.
@@ -400,14 +490,18 @@ impl Method for Plugin {
             self.turns.soon();
             return None;
         }
+        let longest = self.packet.min(ENOUGH);
         let link = self.wanted(to);
+        // What may wait joins others; everything else sends them first.
+        let gathers = load == Load::Patient && len <= longest - WORD;
+        let joins = gathers && link.gathering.len() + len <= longest;
         match link.state {
             // Messages wait for the bad news; everything else disappears.
             State::Down if is_message => return None,
             State::Down => {}
             _ if is_message && link.throttled => return None,
             _ => {
-                if !link.backlog.is_empty() {
+                if !link.backlog.is_empty() || !(joins || link.gathering.is_empty()) {
                     self.advance(to);
                 }
                 if len > self.packet || !self.link(to).backlog.is_empty() {
@@ -416,7 +510,7 @@ impl Method for Plugin {
             }
         }
         self.unlooked += u32::from(is_message);
-        Some(Claim { _built: self.built, plugin: self, to, len })
+        Some(Claim { _built: self.built, plugin: self, to, len, gathers })
     }
 
     fn throttle(&mut self, from: Peer, on: bool) {
@@ -482,13 +576,8 @@ impl Method for Plugin {
     }
 
     fn poll(&mut self, counts: &mut Counts, on: &mut impl FnMut(Event<'_>, &mut Counts)) -> bool {
-        let mut busy = false;
-        for peer in std::mem::take(&mut self.waiting) {
-            if let Some(link) = self.known(peer) {
-                link.is_waiting = false;
-                busy |= self.advance(peer);
-            }
-        }
+        counts.add(Counter::Gathered, std::mem::take(&mut self.gathered));
+        let mut busy = self.advance_all();
         if self.turns.is_due() {
             let found = self.look(counts, on);
             busy |= found;
@@ -496,23 +585,32 @@ impl Method for Plugin {
         }
         busy | report(&mut self.done, &mut self.lost, counts, on)
     }
+
+    fn flush_gathered(&mut self) {
+        self.advance_all();
+    }
 }
 
 impl Room for Claim<'_> {
     #[inline]
     fn write(self, emit: &Emit, data: Option<&mut Segment>) {
-        let Self { plugin: Plugin { links, started, scratch, waiting, .. }, to, len, .. } = self;
+        let Self {
+            plugin: Plugin { links, started, scratch, waiting, gathered, .. }, to, len, gathers, ..
+        } = self;
         let Some(link) = links.get_mut(to) else { return };
         if link.state == State::Down {
+            return;
+        }
+        if gathers {
+            link.gather(emit, len, data);
+            link.wait(to, waiting);
+            *gathered += 1;
             return;
         }
         let n = len - emit.front().len();
         if let Some(packet) = send(started, to, emit, n, data, scratch) {
             link.backlog.push_back(packet);
-            if !link.is_waiting {
-                link.is_waiting = true;
-                waiting.push(to);
-            }
+            link.wait(to, waiting);
         }
     }
 }

@@ -120,6 +120,8 @@ pub struct Tcp {
     looks: u32,
     /// Messages sent since the last one.
     unlooked: u32,
+    /// Packets that left together with others and have not been counted.
+    gathered: u64,
     checked: Duration,
     ready: Vec<Ready>,
     warned_of_strangers: bool,
@@ -245,6 +247,7 @@ impl Tcp {
             interval: 0,
             looks: 0,
             unlooked: 0,
+            gathered: 0,
             checked: machine::now(),
             ready: Vec::new(),
             warned_of_strangers: false,
@@ -555,10 +558,13 @@ impl Claim<'_> {
         way.wrote.1 += u32::from(!waits);
         if !waits && way.wrote.1 <= AT_ONCE || way.out.is_worth_a_write() {
             tcp.flush(to);
-        } else if !way.is_pending {
+            return;
+        }
+        if !way.is_pending {
             way.is_pending = true;
             tcp.pending.push(to);
         }
+        tcp.gathered += 1;
     }
 }
 

@@ -62,8 +62,8 @@ impl Window {
         at: Spot,
     ) -> bool {
         let size = element.size;
-        if [operand, old].into_iter().flatten().any(|run| run.len() != size) || size as i64 != element.extent
-        {
+        let fits = |run: Option<Run>| run.is_none_or(|run| run.len() == size);
+        if !fits(operand) || !fits(old) || size as i64 != element.extent {
             return false;
         }
         let Some(operand) = operand.map_or(Some(0), Run::word) else { return false };

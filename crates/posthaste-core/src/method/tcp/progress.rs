@@ -14,7 +14,7 @@ use crate::method::tcp::incoming::{Garbage, Read};
 use crate::method::tcp::pair::{Pairing, Settled};
 use crate::method::tcp::{DOORS, LISTENER, State, Tcp, UNLOOKED, Way};
 use crate::method::{Event, report};
-use crate::trace::Counts;
+use crate::trace::{Counter, Counts};
 
 /// Polls between two looks at the sockets while shared memory is polled, at most.
 const RARELY: u32 = 32;
@@ -37,6 +37,7 @@ impl Tcp {
         on: &mut impl FnMut(Event<'_>, &mut Counts),
     ) -> bool {
         self.round += 1;
+        counts.add(Counter::Gathered, std::mem::take(&mut self.gathered));
         let mut busy = false;
         if !self.pending.is_empty() {
             busy |= self.flush_all();
