@@ -132,6 +132,24 @@ impl Bench {
         Self { network, others: Vec::new(), vcis }
     }
 
+    /// Engines of some of very many processes, by their numbers.
+    pub(crate) fn of_some(
+        seed: u64,
+        processes: u32,
+        some: &[u32],
+        weather: Weather,
+        config: &Config,
+    ) -> Self {
+        let network = Network::new(seed, weather);
+        let vci = |me: &u32| {
+            let routes = Routes::new(processes, Route::Sim).with(Peer(*me), Route::Loopback);
+            let sim = network.join(Peer(*me), Format::NATIVE, config);
+            Vci::new(Engine::new(config.clone()), Methods::new(routes, Peer(*me)).with(Some(sim)))
+        };
+        let vcis = some.iter().map(vci).collect();
+        Self { network, others: Vec::new(), vcis }
+    }
+
     /// One engine for each format, in which its users' data is.
     pub(crate) fn with_formats(seed: u64, formats: &[Format], weather: Weather, config: &Config) -> Self {
         let network = Network::new(seed, weather);

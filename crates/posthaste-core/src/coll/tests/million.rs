@@ -1,6 +1,6 @@
-//! Plans of teams of a million: those of a sample of members, and of all with whom these exchange messages.
+//! Teams of a million: plans and engines of a sample of members, and of all with whom these exchange messages.
 
-use super::plans::{Memory, depth};
+use super::plans::{Memory, depth, walk_through_some};
 use super::*;
 use crate::coll::steps::{Plan, Step};
 
@@ -96,6 +96,100 @@ fn ways_in_a_team_of_a_million_are_short() {
                 steps += 1;
             }
             assert!(steps <= most, "{steps} steps to rank {rank}, operation {which}, shared CPUs {crowded}");
+        }
+    }
+}
+
+/// A member and those with whom it exchanges messages, each with the operand and the plan of its own; of the plans of the others, what
+/// concerns the member.
+struct Neighbourhood {
+    ranks: Vec<u32>,
+    operands: Vec<Memory>,
+    schedules: Vec<Schedule>,
+}
+
+impl Neighbourhood {
+    fn of(rank: u32, which: usize, crowded: bool) -> Self {
+        let mut ranks = partners(&plan(rank, which, crowded, &Memory::new(&[0])));
+        ranks.push(rank);
+        ranks.sort_unstable();
+        // Who is nearer to the root of a broadcast has its data already.
+        let operand = |at: &u32| match which {
+            1 if *at == 0 || *at < rank => 4711,
+            1 => 0,
+            _ => u64::from(*at).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        };
+        let operands: Vec<Memory> = ranks.iter().map(|at| Memory::new(&[operand(at)])).collect();
+        let schedule = |(at, memory): (&u32, &Memory)| {
+            let mut plan = plan(*at, which, crowded, memory);
+            plan.steps.retain(|step| match step {
+                Step::Send { to, .. } => *at == rank || to.0 == rank,
+                Step::Receive { from, .. } => *at == rank || *from == rank,
+                _ => true,
+            });
+            // Where the others have heard from nobody else, there is what an earlier plan has left.
+            for memory in &mut plan.temporaries {
+                let zeros = vec![0; memory.len()];
+                memory.sink().copy_from(&zeros);
+            }
+            Schedule(plan)
+        };
+        let schedules = ranks.iter().zip(&operands).map(schedule).collect();
+        Self { ranks, operands, schedules }
+    }
+
+    fn results(&self) -> Vec<u64> {
+        self.operands.iter().flat_map(|memory| memory.get(1)).collect()
+    }
+}
+
+/// What engines do is what plans say, and a barrier waits for each of those with whom messages are exchanged.
+#[test]
+fn engines_of_a_million_take_their_plans_to_the_end() {
+    for (which, crowded) in (0..3).flat_map(|which| [(which, false), (which, true)]) {
+        for (rank, weather) in sample().zip([CALM, ROUGH].into_iter().cycle()) {
+            let label = format!("operation {which} of rank {rank}, shared CPUs {crowded}");
+            let mut planned = Neighbourhood::of(rank, which, crowded);
+            walk_through_some(planned.ranks.iter().copied().zip(planned.schedules.drain(..)).collect());
+            let mut taken = Neighbourhood::of(rank, which, crowded);
+            let config = Config::default();
+            let bench = Bench::of_some(u64::from(rank) + 1, N, &taken.ranks, weather, &config);
+            let mut room = Room { bench, teams: Vec::new(), seed: rank.into() };
+            let own = taken.ranks.binary_search(&rank).expect("one of them");
+            let sends = |at: &usize| {
+                *at != own
+                    && taken.schedules[*at].0.steps.iter().any(|step| matches!(step, Step::Send { .. }))
+            };
+            let senders: Vec<usize> = (0..taken.ranks.len()).filter(sends).collect();
+            // The root of a broadcast hears from nobody.
+            let late = senders.get(room.bench.network.random(senders.len().max(1) as u64) as usize);
+            let (mut ids, mut waits) = (Vec::new(), None);
+            for (at, schedule) in taken.schedules.drain(..).enumerate() {
+                match Some(at) == late.copied() {
+                    true => waits = Some((at, schedule)),
+                    false => ids.push((at, room.start(at, schedule))),
+                }
+            }
+            for _ in 0..40 * taken.ranks.len() {
+                room.bench.step();
+            }
+            if let Some((at, schedule)) = waits {
+                let (_, id) = ids.iter().find(|(at, _)| *at == own).expect("it has begun");
+                assert!(
+                    room.bench.take(own, *id).is_none(),
+                    "{label} does not wait for rank {}",
+                    taken.ranks[at]
+                );
+                ids.push((at, room.start(at, schedule)));
+            }
+            for status in room.finish(&ids) {
+                assert!(status.error.is_none(), "{label}: {status:?}");
+            }
+            room.all_leave();
+            assert_eq!(taken.results(), planned.results(), "{label}");
+            if which == 1 {
+                assert!(taken.results().iter().all(|word| *word == 4711), "{label}: {:?}", taken.results());
+            }
         }
     }
 }

@@ -76,8 +76,13 @@ fn packed(segment: &Segment) -> Vec<u8> {
     bytes
 }
 
-/// Takes all plans to their ends.
+/// Takes the plans of all members to their ends.
 pub(super) fn walk_through(schedules: Vec<Schedule>) -> Cost {
+    walk_through_some((0..).zip(schedules).collect())
+}
+
+/// The same of some members, in the order of their ranks, which exchange messages with no others.
+pub(super) fn walk_through_some(schedules: Vec<(u32, Schedule)>) -> Cost {
     thread_local! {
         static TURN: Cell<u32> = const { Cell::new(0) };
     }
@@ -94,12 +99,13 @@ pub(super) fn walk_through(schedules: Vec<Schedule>) -> Cost {
         sends: 0,
         under_way: Vec::new(),
     };
-    let mut members: Vec<Member> = schedules.into_iter().map(member).collect();
+    let (ranks, mut members): (Vec<u32>, Vec<Member>) =
+        schedules.into_iter().map(|(rank, schedule)| (rank, member(schedule))).unzip();
     let mut wires: HashMap<(u32, u32), VecDeque<Message>> = HashMap::new();
-    let mut ready: VecDeque<u32> = (0..members.len() as u32).collect();
+    let mut ready: VecDeque<u32> = ranks.iter().copied().collect();
     let size = members.len();
     while let Some(rank) = if last_first { ready.pop_back() } else { ready.pop_front() } {
-        let member = &mut members[rank as usize];
+        let member = &mut members[ranks.binary_search(&rank).expect("one of them")];
         loop {
             // Who has sent it may wait for that.
             ready.extend(member.receive(rank, size, &mut wires));
@@ -109,7 +115,7 @@ pub(super) fn walk_through(schedules: Vec<Schedule>) -> Cost {
             ready.extend(member.section(rank, size, &mut wires));
         }
     }
-    for (rank, member) in members.iter().enumerate() {
+    for (rank, member) in ranks.iter().zip(&members) {
         assert!(
             member.is_over() && member.open.is_empty(),
             "rank {rank} of {} waits for ever",
