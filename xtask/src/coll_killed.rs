@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Functions by their numbers there, so many in one job.
-const FUNCTIONS: [(usize, usize); 4] = [(0, 6), (6, 11), (11, 17), (17, 22)];
+const FUNCTIONS: [(usize, usize); 6] = [(0, 6), (6, 11), (11, 17), (17, 22), (22, 29), (29, 36)];
 /// Ranks that are left in the end.
 const LEFT: usize = 4;
 /// These jobs mostly wait.
@@ -28,6 +28,8 @@ struct Loss {
     functions: (usize, usize),
     who: &'static str,
     methods: &'static str,
+    /// The form that comes first: blocking, nonblocking or persistent.
+    form: usize,
 }
 
 /// All of them.
@@ -37,13 +39,13 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Err(complaint) => return tally.test("faults: compile coll_killed.c", || Err(complaint)),
     };
     let mut jobs = Vec::new();
-    for methods in ["shm,tcp", "tcp"] {
+    for (methods, form) in [("shm,tcp", 0), ("tcp", 2)] {
         for functions in FUNCTIONS {
-            let job = |kills, who| Loss { kills, functions, who, methods };
-            jobs.extend([job(true, "first"), job(true, "last"), job(false, "last")]);
+            let job = |kills, who, form| Loss { kills, functions, who, methods, form };
+            jobs.extend([job(true, "first", form), job(true, "last", form + 1), job(false, "last", form)]);
         }
     }
-    let name = |Loss { kills, functions: (first, last), who, methods }: &Loss| {
+    let name = |Loss { kills, functions: (first, last), who, methods, .. }: &Loss| {
         let fate = if *kills { "killed" } else { "stopped for a second" };
         format!(
             "faults: the {who} rank is {fate} in collective functions {first} to {}, over {methods}",
@@ -55,12 +57,12 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 
 impl Loss {
     fn run(&self, mpi: &Mpi, program: &Path) -> Fallible {
-        let Self { kills, functions: (first, last), who, methods } = *self;
+        let Self { kills, functions: (first, last), who, methods, form } = *self;
         let watch = Watch::begin();
         let ranks = if kills { LEFT + last - first } else { LEFT };
         let job = watch.mark(mpi.plain()).args(["-continue-on-loss", "-n", &ranks.to_string()]).arg(program);
         let what = if kills { "kill" } else { "stop" };
-        let job = job.args([what, &first.to_string(), &last.to_string(), who]).limit(120);
+        let job = job.args([what, &first.to_string(), &last.to_string(), who, &form.to_string()]).limit(120);
         let outcome = job.env("POSTHASTE_METHODS", methods).run()?;
         let went_on = outcome.stdout.matches("the others go on").count();
         let code = if kills { 137 } else { 0 };
