@@ -158,6 +158,21 @@ impl Universe {
         Communicator::new(self, Arc::clone(self.joined.own()))
     }
 
+    /// The kinds of hardware by which ranks may be divided ([`Communicator::split_by_hardware`]), the widest first, and whether this rank is
+    /// restricted to one of each (`MPI_Get_hw_resource_info`, MPI-5.0 §9.1.2).
+    ///
+    /// ```
+    /// let universe = posthaste::init()?;
+    /// let kinds = universe.hardware();
+    /// assert_eq!(kinds[0], ("mpi_shared_memory", true), "every rank is on one host");
+    /// # Ok::<(), posthaste::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Get_hw_resource_info")]
+    pub fn hardware(&self) -> Vec<(&'static str, bool)> {
+        let kinds = self.joined.hardware(self.joined.world());
+        kinds.iter().filter(|kind| kind.is_known).map(|kind| (kind.name, kind.instance.is_some())).collect()
+    }
+
     /// Those who started this job by [`Communicator::spawn`] or MPI_Comm_spawn, until they are disconnected; `None` for a job that
     /// nobody asked for (`MPI_Comm_get_parent`, MPI-5.0 §11.8.2).
     ///

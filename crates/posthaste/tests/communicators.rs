@@ -54,6 +54,18 @@ fn communicators_are_made_of_groups() {
 
         let node = world.split_type(SplitType::Shared, -(rank as i32))?;
         assert_eq!((node.size(), node.rank()), (4, 3 - rank), "the ranks of this test share memory");
+        let host = world.split_by_hardware(Some("mpi_shared_memory"), 0)?.expect("every rank is on a host");
+        assert_eq!((host.size(), host.rank()), (4, rank));
+        assert!(world.split_by_hardware(Some("hwloc://Oven"), 0)?.is_none(), "nobody has one");
+        // Each level has fewer ranks and says what they share, down to where nothing divides them.
+        let mut level = host;
+        while let Some(part) = level.split_by_hardware(None, 0)? {
+            assert!(part.size() < level.size() && part.hint("mpi_hw_resource_type").is_some());
+            level = part;
+        }
+        // Of ranks that do not all want the same nobody is told anything.
+        let kind = (rank == 0).then_some("mpi_shared_memory");
+        assert!(world.split_by_hardware(kind, 0).is_err());
 
         // A duplicate has no hints of its original, and makes none of its promises.
         let strict = world.dup()?;

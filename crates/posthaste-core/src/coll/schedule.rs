@@ -93,6 +93,8 @@ pub struct About {
     pub context: ContextId,
     /// How many collective operations came before it, coming round; none of one that is outside that count.
     pub number: Option<u32>,
+    /// It is started again and again, and the number is that of the call that made it.
+    pub again: bool,
     /// The root's rank.
     pub root: Option<u32>,
     /// The messages that it waits for now.
@@ -159,8 +161,9 @@ impl Running {
     pub fn about(&self, id: RequestId) -> Option<About> {
         let Active { plan, place, .. } = self.active.iter().find(|active| active.id == id)?;
         let under_way = place.under_way().collect();
-        let number = Label::of(plan.tag).map(|label| label.number);
-        Some(About { name: plan.name, context: plan.context, number, root: plan.root, under_way })
+        let (number, again) = Label::operation(plan.tag).unzip();
+        let again = again.unwrap_or(false);
+        Some(About { name: plan.name, context: plan.context, number, again, root: plan.root, under_way })
     }
 
     /// The requests under way.

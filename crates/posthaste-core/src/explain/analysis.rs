@@ -15,7 +15,7 @@ use std::time::Duration;
 use posthaste_os::node::Life;
 
 use super::words;
-use super::{Goal, Message, Operation, Part, Report, Wait};
+use super::{Goal, Message, Operation, PERSISTENT, Part, Report, Wait};
 use crate::ids::{ANY_SOURCE, ANY_TAG};
 
 /// How long a wait has lasted when it is not a passing one.
@@ -311,11 +311,11 @@ fn mismatched_operations(states: &[State]) -> Vec<String> {
             if (&other.name, other.root) != (&operation.name, operation.root) {
                 let communicator = words::communicator(state, operation.communicator);
                 found.push(format!(
-                    "rank {first} is in {} and rank {rank} in {}, both as collective operation {} of \
-                     {communicator}: all ranks must call the same",
+                    "rank {first} is in {} and rank {rank} in {}, both as {} of {communicator}: all ranks \
+                     must call the same",
                     words::call(other),
                     words::call(operation),
-                    operation.number
+                    words::numbered(operation.number)
                 ));
             }
         }
@@ -365,10 +365,10 @@ impl Gathering<'_> {
         // What it has started without waiting for it is not known then.
         let outside = missing.iter().any(|rank| states[*rank].waits().is_empty());
         format!(
-            "{} {verb} not come to {}, collective operation {} of {}{}, where {} wait{}",
+            "{} {verb} not come to {}, {} of {}{}, where {} wait{}",
             words::ranks(missing, MOST_NAMED),
             words::call(operation),
-            operation.number,
+            words::numbered(operation.number),
             words::communicator(state, operation.communicator),
             if outside { ", or left MPI again before its end" } else { "" },
             words::ranks(waiting, MOST_NAMED),
@@ -385,7 +385,9 @@ fn is_absent(state: &State, (communicator, number): (u64, i32)) -> bool {
         Goal::Message(_) => None,
     });
     let mut known = goals.chain(report.under_way.iter().copied());
-    !known.any(|(other, at)| other == communicator && at >= number)
+    // Those that are started again are not done in the order of their numbers.
+    let is_past = |at: i32| at == number || (at | number) & PERSISTENT == 0 && at > number;
+    !known.any(|(other, at)| other == communicator && is_past(at))
 }
 
 /// Messages that would have gone through if one thing about them were different.

@@ -52,6 +52,23 @@ fn so(states: &[State]) -> Vec<String> {
 }
 
 #[test]
+fn persistent_operations_are_told_from_those_that_are_done_once() {
+    let again = |name: &str, number, peers: &[u32]| in_operation(name, number | PERSISTENT, peers);
+    assert_eq!(
+        so(&[again("MPI_Scan", 7, &[1]), again("MPI_Reduce", 7, &[])])[0],
+        "rank 0 is in MPI_Scan and rank 1 in MPI_Reduce, both as persistent collective operation 7 of MPI_COMM_WORLD: \
+         all ranks must call the same"
+    );
+    // The number alone says nothing, nor does the order.
+    for other in [in_operation("MPI_Reduce", 7, &[0]), again("MPI_Reduce", 9, &[0])] {
+        let said = so(&[again("MPI_Scan", 7, &[1]), other]);
+        assert!(said.iter().all(|line| !line.contains("must call the same")), "{said:?}");
+        let absent = "rank 1 has not come to MPI_Scan, persistent collective operation 7 of MPI_COMM_WORLD, where rank 0 waits";
+        assert!(said.iter().any(|line| line == absent), "{said:?}");
+    }
+}
+
+#[test]
 fn cycles_are_deadlocks_and_who_waits_for_them_is_stuck() {
     let send = |to| for_message("MPI_Ssend", message(Part::ForMatch, to, 5));
     assert_eq!(so(&[send(1), send(0)]), ["rank 0 waits for rank 1, which waits for rank 0: a deadlock"]);

@@ -75,6 +75,9 @@ pub enum Goal {
     Operation(Operation),
 }
 
+/// Numbers of operations that are started again and again have this bit: what is counted is the call that made them.
+pub const PERSISTENT: i32 = 1 << 30;
+
 /// A collective operation under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
@@ -82,7 +85,8 @@ pub struct Operation {
     pub name: String,
     /// Context of the communicator.
     pub communicator: u64,
-    /// How many collective operations came before it on the communicator; negative for those outside that count.
+    /// How many collective operations came before it on the communicator, and whether it is [`PERSISTENT`]; negative for those
+    /// outside that count.
     pub number: i32,
     /// The root's rank in the communicator; negative where there is none.
     pub root: i32,

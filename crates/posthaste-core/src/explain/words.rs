@@ -6,7 +6,9 @@
 use std::time::Duration;
 
 use super::analysis::{Differs, Doing};
-use super::{Goal, Handled, List, Message, Operation, Part, Process, Report, Standing, State, Wait};
+use super::{
+    Goal, Handled, List, Message, Operation, PERSISTENT, Part, Process, Report, Standing, State, Wait,
+};
 use crate::ids::{ANY_SOURCE, ANY_TAG};
 
 /// Most messages shown of a list, and goals of a wait.
@@ -102,12 +104,17 @@ fn of_operation(report: &Report, wait: &Wait, operation: &Operation) -> String {
     let who = if peers.is_empty() { "other ranks".into() } else { ranks(&peers, MOST_SHOWN) };
     let name = if wait.call == operation.name { "" } else { &format!("{}, ", operation.name) };
     let root = if operation.root < 0 { String::new() } else { format!("with root {} ", operation.root) };
-    let number = if operation.number < 0 {
-        String::new()
-    } else {
-        format!("collective operation {} ", operation.number)
-    };
+    let number =
+        if operation.number < 0 { String::new() } else { format!("{} ", numbered(operation.number)) };
     format!("{who} ({name}{number}{root}on {})", report.name(operation.communicator))
+}
+
+/// `collective operation 3`.
+pub(super) fn numbered(number: i32) -> String {
+    match number & PERSISTENT {
+        0 => format!("collective operation {number}"),
+        _ => format!("persistent collective operation {}", number & !PERSISTENT),
+    }
 }
 
 /// `MPI_Bcast with root 1`.

@@ -15,7 +15,7 @@ use posthaste_os::node::{Node, VCIS};
 use posthaste_os::sync::Mutex;
 
 use crate::coll::About;
-use crate::explain::{Goal, Handled, List, Message, Operation, Part, Report, Wait};
+use crate::explain::{Goal, Handled, List, Message, Operation, PERSISTENT, Part, Report, Wait};
 use crate::ids::{ContextId, Peer, RequestId};
 use crate::progress::Vci;
 use crate::pt2pt::{Contexts, Pattern};
@@ -346,7 +346,8 @@ fn goal(vci: &Vci, id: RequestId) -> Option<Goal> {
 
 /// Communicator and number of a collective operation.
 fn place(about: &About) -> (u64, i32) {
-    (point_to_point(about.context), about.number.map_or(-1, |number| number as i32))
+    let persistent = if about.again { PERSISTENT } else { 0 };
+    (point_to_point(about.context), about.number.map_or(-1, |number| number as i32 | persistent))
 }
 
 /// A message on its way to a receive.

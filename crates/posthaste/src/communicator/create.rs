@@ -4,7 +4,7 @@
 
 use posthaste_core::error::{Error as Cause, ErrorClass};
 use posthaste_core::info::Info;
-use posthaste_core::world::Split;
+use posthaste_core::world::{Split, TYPE};
 
 use super::Communicator;
 use crate::error::Result;
@@ -105,13 +105,52 @@ impl Communicator<'_> {
     pub fn split_type(&self, split: SplitType, key: i32) -> Result<Self> {
         const CALL: &str = "split_type";
         let SplitType::Shared = split;
-        let part = self.engine().part_in(self.core(), Some(Split::Shared), &Info::default());
-        let plan = part.and_then(|part| {
-            let color = part.map(|part| part.color);
-            self.core().plan_split(color, key, || self.engine().allocate_context_from(self.core()))
-        });
-        let made = self.create(CALL, plan)?;
+        let made = self.divide(CALL, Split::Shared, &Info::default(), key)?;
         self.named(CALL, made.ok_or_else(|| Cause::other(ErrorClass::Intern, "this rank is on no node")))
+    }
+
+    /// Divides the communicator by the hardware that ranks are restricted to (`MPI_Comm_split_type` with `MPI_COMM_TYPE_HW_GUIDED` and
+    /// `MPI_COMM_TYPE_HW_UNGUIDED`, MPI-5.0 §7.4.2). All ranks call it.
+    ///
+    /// `kind` is one of those that [`Universe::hardware`](crate::Universe::hardware) lists: who is not restricted to one of these gets `None`.
+    /// Without it, the widest kind divides that leaves fewer ranks together, and the hint `mpi_hw_resource_type` of the new communicator says
+    /// which; where nothing divides them, all ranks get `None`. So a loop goes down from hosts to hardware threads.
+    ///
+    /// # Errors
+    /// Ranks that do not all name a kind, or none; a rank that has ended.
+    ///
+    /// ```
+    /// # fn main() -> posthaste::Result<()> {
+    /// # let universe = posthaste::init()?;
+    /// # let world = universe.world();
+    /// let mut level = world.dup()?;
+    /// while let Some(part) = level.split_by_hardware(None, 0)? {
+    ///     println!("{} ranks share {:?}", part.size(), part.hint("mpi_hw_resource_type"));
+    ///     level = part;
+    /// }
+    /// let node = world.split_by_hardware(Some("mpi_shared_memory"), 0)?.expect("every rank is on a host");
+    /// assert!(node.size() <= world.size());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "MPI_COMM_TYPE_HW_GUIDED", alias = "MPI_COMM_TYPE_HW_UNGUIDED")]
+    pub fn split_by_hardware(&self, kind: Option<&str>, key: i32) -> Result<Option<Self>> {
+        const CALL: &str = "split_by_hardware";
+        let hints = Info::default();
+        let named = kind.map_or(Ok(()), |kind| hints.set(TYPE, kind.as_bytes()));
+        self.named(CALL, named)?;
+        self.divide(CALL, if kind.is_some() { Split::Guided } else { Split::Unguided }, &hints, key)
+    }
+
+    fn divide(&self, call: &'static str, split: Split, hints: &Info, key: i32) -> Result<Option<Self>> {
+        let part = self.named(call, self.engine().part_in(self.core(), Some(split), hints))?;
+        let color = part.map(|part| part.color);
+        let plan = self.core().plan_split(color, key, || self.engine().allocate_context_from(self.core()));
+        let made = self.create(call, plan)?;
+        if let Some((made, kind)) = made.as_ref().zip(part.and_then(|part| part.found)) {
+            made.set_hints([("mpi_hw_resource_type", kind)])?;
+        }
+        Ok(made)
     }
 
     /// A communicator of some of the ranks (`MPI_Comm_create`, MPI-5.0 §7.4.2). All ranks call it; they may name different groups if
