@@ -1,17 +1,22 @@
-// ranks: 1 2
+// ranks: 1 2 3
 // only: posthaste
 // alone
 /* Every argument of every collective operation wrong in turn, blocking, nonblocking and persistent, with int and
  * MPI_Count. MPI-5.0 chapter 6. Each process finds its mistake alone, before any message: nobody waits for it. */
 #include "bad_check.h"
 
-static int *s, *d, ones[2] = {1, 1}, offs[2] = {0, 1}, minus[2] = {1, -1};
-static MPI_Count cones[2] = {1, 1}, cminus[2] = {1, -1}, cwide[2] = {(MPI_Count)1 << 62, 0};
-static MPI_Aint aoffs[2] = {0, 1};
-static MPI_Datatype uncommitted, ints[2], late[2];
+enum { MOST = 3 };
+static int *s, *d, ones[MOST] = {1, 1, 1}, offs[MOST + 1] = {0, 1, 2, 3}, minus[MOST] = {1, 1, -1};
+static MPI_Count cones[MOST] = {1, 1, 1}, cminus[MOST] = {1, 1, -1}, cwide[MOST] = {(MPI_Count)1 << 62, 0, 0};
+static MPI_Aint aoffs[MOST + 1] = {0, 1, 2, 3};
+static MPI_Datatype uncommitted, ints[MOST], late[MOST];
 static MPI_Request r;
+static char last[40];
 #define W MPI_COMM_WORLD
 #define N MPI_INFO_NULL
+/* Of arrays whose last element is wrong: one element for each rank of W, and for the only one of MPI_COMM_SELF. */
+#define LAST(A) (A) + MOST - size
+#define ONLY(A) (A) + MOST - 1
 
 /* The four wrong arguments that all of them share. */
 #define COMM(F, ...) EACH(BAD_COMM, MPI_Comm, c) BAD(MPI_ERR_COMM, "comm is ", F, __VA_ARGS__)
@@ -62,38 +67,54 @@ static MPI_Request r;
 
 #define GATHERV(F, C, M, D, ...)                                                               \
     COMM(F, s, 1, MPI_INT, d, C, D, MPI_INT, 0, c, ##__VA_ARGS__);                             \
+    TYPE(F, s, 1, t, d, C, D, MPI_INT, rank, W, ##__VA_ARGS__);                                \
     TYPE(F, s, 1, MPI_INT, d, C, D, t, rank, W, ##__VA_ARGS__);                                \
     ROOT(F, s, 1, MPI_INT, d, C, D, MPI_INT, root, W, ##__VA_ARGS__);                          \
     BAD(MPI_ERR_COUNT, "-1", F, s, -1, MPI_INT, d, C, D, MPI_INT, rank, W, ##__VA_ARGS__);      \
-    BAD(MPI_ERR_COUNT, "-1 for rank 0", F, s, 1, MPI_INT, d, M + 1, D, MPI_INT, rank, MPI_COMM_SELF, ##__VA_ARGS__) ; \
+    BAD(MPI_ERR_COUNT, "counts is -1 for rank 0", F, s, 1, MPI_INT, d, ONLY(M), D, MPI_INT, 0, MPI_COMM_SELF, ##__VA_ARGS__); \
+    BAD(MPI_ERR_COUNT, last, F, s, 1, MPI_INT, d, LAST(M), D, MPI_INT, rank, W, ##__VA_ARGS__); \
     BAD(MPI_ERR_ARG, "NULL", F, s, 1, MPI_INT, d, NULL, D, MPI_INT, rank, W, ##__VA_ARGS__);    \
     BAD(MPI_ERR_ARG, "displs is NULL", F, s, 1, MPI_INT, d, C, NULL, MPI_INT, rank, W, ##__VA_ARGS__); \
     BAD(MPI_ERR_BUFFER, "sendbuf is NULL", F, NULL, 1, MPI_INT, d, C, D, MPI_INT, rank, W, ##__VA_ARGS__); \
-    BAD(MPI_ERR_BUFFER, "NULL", F, s, 1, MPI_INT, NULL, C, D, MPI_INT, rank, W, ##__VA_ARGS__)
+    BAD(MPI_ERR_BUFFER, "NULL", F, s, 1, MPI_INT, NULL, C, D, MPI_INT, rank, W, ##__VA_ARGS__); \
+    BAD(MPI_ERR_TYPE, "commit", F, s, 1, uncommitted, d, C, D, MPI_INT, rank, W, ##__VA_ARGS__); \
+    BAD(MPI_ERR_TYPE, "commit", F, s, 1, MPI_INT, d, C, D, uncommitted, rank, W, ##__VA_ARGS__)
 
 #define SCATTERV(F, C, M, D, ...)                                                              \
     COMM(F, s, C, D, MPI_INT, d, 1, MPI_INT, 0, c, ##__VA_ARGS__);                             \
     TYPE(F, s, C, D, t, d, 1, MPI_INT, rank, W, ##__VA_ARGS__);                                \
+    TYPE(F, s, C, D, MPI_INT, d, 1, t, rank, W, ##__VA_ARGS__);                                \
     ROOT(F, s, C, D, MPI_INT, d, 1, MPI_INT, root, W, ##__VA_ARGS__);                          \
     BAD(MPI_ERR_COUNT, "-1", F, s, C, D, MPI_INT, d, -1, MPI_INT, rank, W, ##__VA_ARGS__);      \
+    BAD(MPI_ERR_COUNT, "counts is -1 for rank 0", F, s, ONLY(M), D, MPI_INT, d, 1, MPI_INT, 0, MPI_COMM_SELF, ##__VA_ARGS__); \
+    BAD(MPI_ERR_COUNT, last, F, s, LAST(M), D, MPI_INT, d, 1, MPI_INT, rank, W, ##__VA_ARGS__); \
     BAD(MPI_ERR_ARG, "NULL", F, s, NULL, D, MPI_INT, d, 1, MPI_INT, rank, W, ##__VA_ARGS__);    \
     BAD(MPI_ERR_ARG, "displs is NULL", F, s, C, NULL, MPI_INT, d, 1, MPI_INT, rank, W, ##__VA_ARGS__); \
     BAD(MPI_ERR_BUFFER, "NULL", F, NULL, C, D, MPI_INT, d, 1, MPI_INT, rank, W, ##__VA_ARGS__); \
-    BAD(MPI_ERR_BUFFER, "recvbuf is NULL", F, s, C, D, MPI_INT, NULL, 1, MPI_INT, rank, W, ##__VA_ARGS__)
+    BAD(MPI_ERR_BUFFER, "recvbuf is NULL", F, s, C, D, MPI_INT, NULL, 1, MPI_INT, rank, W, ##__VA_ARGS__); \
+    BAD(MPI_ERR_TYPE, "commit", F, s, C, D, uncommitted, d, 1, MPI_INT, rank, W, ##__VA_ARGS__); \
+    BAD(MPI_ERR_TYPE, "commit", F, s, C, D, MPI_INT, d, 1, uncommitted, rank, W, ##__VA_ARGS__)
 
 #define ALLGATHERV(F, C, M, D, ...)                                                            \
     COMM(F, s, 1, MPI_INT, d, C, D, MPI_INT, c, ##__VA_ARGS__);                                \
+    TYPE(F, s, 1, t, d, C, D, MPI_INT, W, ##__VA_ARGS__);                                      \
     TYPE(F, s, 1, MPI_INT, d, C, D, t, W, ##__VA_ARGS__);                                      \
     BAD(MPI_ERR_COUNT, "-1", F, s, -1, MPI_INT, d, C, D, MPI_INT, W, ##__VA_ARGS__);            \
-    BAD(MPI_ERR_COUNT, "-1 for rank 0", F, s, 1, MPI_INT, d, M + 1, D, MPI_INT, MPI_COMM_SELF, ##__VA_ARGS__); \
+    BAD(MPI_ERR_COUNT, "counts is -1 for rank 0", F, s, 1, MPI_INT, d, ONLY(M), D, MPI_INT, MPI_COMM_SELF, ##__VA_ARGS__); \
+    BAD(MPI_ERR_COUNT, last, F, s, 1, MPI_INT, d, LAST(M), D, MPI_INT, W, ##__VA_ARGS__);       \
     BAD(MPI_ERR_ARG, "NULL", F, s, 1, MPI_INT, d, NULL, D, MPI_INT, W, ##__VA_ARGS__);          \
     BAD(MPI_ERR_ARG, "displs is NULL", F, s, 1, MPI_INT, d, C, NULL, MPI_INT, W, ##__VA_ARGS__); \
-    BAD(MPI_ERR_BUFFER, "NULL", F, s, 1, MPI_INT, NULL, C, D, MPI_INT, W, ##__VA_ARGS__)
+    BAD(MPI_ERR_BUFFER, "sendbuf is NULL", F, NULL, 1, MPI_INT, d, C, D, MPI_INT, W, ##__VA_ARGS__); \
+    BAD(MPI_ERR_BUFFER, "NULL", F, s, 1, MPI_INT, NULL, C, D, MPI_INT, W, ##__VA_ARGS__);       \
+    BAD(MPI_ERR_TYPE, "commit", F, s, 1, uncommitted, d, C, D, MPI_INT, W, ##__VA_ARGS__);      \
+    BAD(MPI_ERR_TYPE, "commit", F, s, 1, MPI_INT, d, C, D, uncommitted, W, ##__VA_ARGS__)
 
 #define ALLTOALLV(F, C, M, D, T, L, says, ...)                                                 \
     COMM(F, s, C, D, T, d, C, D, T, c, ##__VA_ARGS__);                                         \
-    BAD(MPI_ERR_COUNT, "-1 for rank 0", F, s, M + 1, D, T, d, C, D, T, MPI_COMM_SELF, ##__VA_ARGS__); \
-    BAD(MPI_ERR_COUNT, "-1 for rank 0", F, s, C, D, T, d, M + 1, D, T, MPI_COMM_SELF, ##__VA_ARGS__); \
+    BAD(MPI_ERR_COUNT, "counts is -1 for rank 0", F, s, ONLY(M), D, T, d, C, D, T, MPI_COMM_SELF, ##__VA_ARGS__); \
+    BAD(MPI_ERR_COUNT, "counts is -1 for rank 0", F, s, C, D, T, d, ONLY(M), D, T, MPI_COMM_SELF, ##__VA_ARGS__); \
+    BAD(MPI_ERR_COUNT, last, F, s, LAST(M), D, T, d, C, D, T, W, ##__VA_ARGS__);                \
+    BAD(MPI_ERR_COUNT, last, F, s, C, D, T, d, LAST(M), D, T, W, ##__VA_ARGS__);                \
     BAD(MPI_ERR_ARG, "NULL", F, s, NULL, D, T, d, C, D, T, W, ##__VA_ARGS__);                   \
     BAD(MPI_ERR_ARG, "NULL", F, s, C, NULL, T, d, C, D, T, W, ##__VA_ARGS__);                   \
     BAD(MPI_ERR_ARG, "NULL", F, s, C, D, T, d, NULL, D, T, W, ##__VA_ARGS__);                   \
@@ -141,16 +162,19 @@ static MPI_Request r;
     BAD(MPI_ERR_COUNT, "count is -1,", F, s, d, -1, MPI_INT, MPI_SUM, 0, W, ##__VA_ARGS__);     \
     BAD(MPI_ERR_BUFFER, "sendbuf is NULL", F, NULL, d, 1, MPI_INT, MPI_SUM, 0, W, ##__VA_ARGS__); \
     BAD(MPI_ERR_BUFFER, "recvbuf is NULL", F, s, NULL, 1, MPI_INT, MPI_SUM, rank, W, ##__VA_ARGS__); \
+    BAD(MPI_ERR_TYPE, "commit", F, s, d, 1, uncommitted, bad_live_op, 0, W, ##__VA_ARGS__);     \
     BAD(MPI_ERR_OP, "MPI_BAND", F, s, d, 1, MPI_DOUBLE, MPI_BAND, 0, W, ##__VA_ARGS__)
 
 #define REDUCE_SCATTER(F, C, M, ...)                                                           \
     COMM(F, s, d, C, MPI_INT, MPI_SUM, c, ##__VA_ARGS__);                                      \
     TYPE(F, s, d, C, t, MPI_SUM, W, ##__VA_ARGS__);                                            \
     OPER(F, s, d, C, MPI_INT, o, W, ##__VA_ARGS__);                                            \
-    BAD(MPI_ERR_COUNT, "-1 for rank 0", F, s, d, M + 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, ##__VA_ARGS__); \
+    BAD(MPI_ERR_COUNT, "counts is -1 for rank 0", F, s, d, ONLY(M), MPI_INT, MPI_SUM, MPI_COMM_SELF, ##__VA_ARGS__); \
+    BAD(MPI_ERR_COUNT, last, F, s, d, LAST(M), MPI_INT, MPI_SUM, W, ##__VA_ARGS__);             \
     BAD(MPI_ERR_ARG, "NULL", F, s, d, NULL, MPI_INT, MPI_SUM, W, ##__VA_ARGS__);                \
     BAD(MPI_ERR_BUFFER, "NULL", F, NULL, d, C, MPI_INT, MPI_SUM, W, ##__VA_ARGS__);             \
     BAD(MPI_ERR_BUFFER, "NULL", F, s, NULL, C, MPI_INT, MPI_SUM, W, ##__VA_ARGS__);             \
+    BAD(MPI_ERR_TYPE, "commit", F, s, d, C, uncommitted, bad_live_op, W, ##__VA_ARGS__);        \
     BAD(MPI_ERR_OP, "MPI_BAND", F, s, d, C, MPI_DOUBLE, MPI_BAND, W, ##__VA_ARGS__)
 
 /* A macro for all six forms of an operation. */
@@ -186,17 +210,15 @@ static void movement(void)
     SIX(ROOTED, Scatter, scatter);
     SIX(ALL, Allgather, allgather);
     SIX(ALL, Alltoall, alltoall);
-    if (size == 1) {
-        FORMS_V(GATHERV, Gatherv, gatherv);
-        FORMS_V(ALLGATHERV, Allgatherv, allgatherv);
-        SIX_W(Alltoallv, alltoallv, MPI_INT, uncommitted, "commit");
-        SIX_W(Alltoallw, alltoallw, ints, late + 1, "commit");
-        FORMS_V(BLOCKS, Alltoallw, alltoallw);
-        WIDE_BLOCKS(MPI_Alltoallw_c);
-        WIDE_BLOCKS(MPI_Ialltoallw_c, &r);
-        WIDE_BLOCKS(MPI_Alltoallw_init_c, N, &r);
-    }
+    FORMS_V(GATHERV, Gatherv, gatherv);
     FORMS_V(SCATTERV, Scatterv, scatterv);
+    FORMS_V(ALLGATHERV, Allgatherv, allgatherv);
+    SIX_W(Alltoallv, alltoallv, MPI_INT, uncommitted, "commit");
+    SIX_W(Alltoallw, alltoallw, ints, LAST(late), "commit");
+    FORMS_V(BLOCKS, Alltoallw, alltoallw);
+    WIDE_BLOCKS(MPI_Alltoallw_c);
+    WIDE_BLOCKS(MPI_Ialltoallw_c, &r);
+    WIDE_BLOCKS(MPI_Alltoallw_init_c, N, &r);
 }
 
 static void reductions(void)
@@ -210,7 +232,7 @@ static void reductions(void)
     }
     SIX(REDUCE, Reduce_scatter_block, reduce_scatter_block);
     SIX(REDUCE_TO_ROOT, Reduce, reduce);
-    if (size == 1) FORMS_R(REDUCE_SCATTER, Reduce_scatter, reduce_scatter);
+    FORMS_R(REDUCE_SCATTER, Reduce_scatter, reduce_scatter);
     /* The operations of one-sided communication are for it alone. */
     BAD(MPI_ERR_OP, "MPI_REPLACE", MPI_Allreduce, s, d, 1, MPI_INT, MPI_REPLACE, W);
     BAD(MPI_ERR_OP, "MPI_NO_OP", MPI_Allreduce, s, d, 1, MPI_INT, MPI_NO_OP, W);
@@ -283,11 +305,18 @@ static void mismatched(void)
         else BAD(MPI_ERR_TRUNCATE, "16 bytes", MPI_Gather, MPI_IN_PLACE, 0, MPI_INT, small, 1, MPI_INT, 0, W);
     }
     /* MPI_IN_PLACE is for the root alone. */
-    if (size == 2) {
-        int other = 1 - rank;
+    if (size > 1) {
+        int other = (rank + 1) % size;
         BAD(MPI_ERR_BUFFER, "MPI_IN_PLACE", MPI_Gather, MPI_IN_PLACE, 1, MPI_INT, d, 1, MPI_INT, other, W);
         BAD(MPI_ERR_BUFFER, "MPI_IN_PLACE", MPI_Scatter, s, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, other, W);
         BAD(MPI_ERR_BUFFER, "MPI_IN_PLACE", MPI_Reduce, MPI_IN_PLACE, d, 1, MPI_INT, MPI_SUM, other, W);
+        BAD(MPI_ERR_BUFFER, "MPI_IN_PLACE", MPI_Gatherv, MPI_IN_PLACE, 1, MPI_INT, d, ones, offs, MPI_INT, other, W);
+        BAD(MPI_ERR_BUFFER, "MPI_IN_PLACE", MPI_Scatterv, s, ones, offs, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, other, W);
+        /* What is not the root has one block. */
+        BAD(MPI_ERR_COUNT, "count is -1,", MPI_Gatherv, s, -1, MPI_INT, NULL, NULL, NULL, MPI_DATATYPE_NULL, other, W);
+        BAD(MPI_ERR_COUNT, "count is -1,", MPI_Scatterv, NULL, NULL, NULL, MPI_DATATYPE_NULL, d, -1, MPI_INT, other, W);
+        BAD(MPI_ERR_TYPE, "commit", MPI_Gatherv, s, 1, uncommitted, NULL, NULL, NULL, MPI_DATATYPE_NULL, other, W);
+        BAD(MPI_ERR_TYPE, "commit", MPI_Scatterv, NULL, NULL, NULL, MPI_DATATYPE_NULL, d, 1, uncommitted, other, W);
     }
     check_free_guarded((unsigned char *)small, 2 * sizeof(int));
 }
@@ -301,8 +330,9 @@ int main(int argc, char **argv)
     OK(MPI_Type_contiguous(2, MPI_INT, &uncommitted));
     OK(MPI_Type_contiguous(2, MPI_INT, &late[0]));
     OK(MPI_Type_commit(&late[0]));
-    ints[0] = ints[1] = MPI_INT;
-    late[1] = uncommitted;
+    ints[0] = ints[1] = ints[2] = MPI_INT;
+    late[1] = late[0], late[2] = uncommitted;
+    snprintf(last, sizeof last, "counts is -1 for rank %d", size - 1);
     movement();
     bad_still_works();
     reductions();

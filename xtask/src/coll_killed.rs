@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::{
     ctests,
+    faults::{WAYS, Way},
     leftovers::Watch,
     mpi::Mpi,
     project::{Fallible, Project},
@@ -27,7 +28,7 @@ struct Loss {
     kills: bool,
     functions: (usize, usize),
     who: &'static str,
-    methods: &'static str,
+    way: Way,
     /// The form that comes first: blocking, nonblocking or persistent.
     form: usize,
 }
@@ -39,17 +40,19 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         Err(complaint) => return tally.test("faults: compile coll_killed.c", || Err(complaint)),
     };
     let mut jobs = Vec::new();
-    for (methods, form) in [("shm,tcp", 0), ("tcp", 2)] {
+    // In six turns each form comes first, for the first rank and for the last one. On two hosts the first one of all speaks for its host.
+    for (form, way) in (0..).step_by(2).zip(WAYS) {
         for functions in FUNCTIONS {
-            let job = |kills, who, form| Loss { kills, functions, who, methods, form };
+            let job = |kills, who, form| Loss { kills, functions, who, way, form };
             jobs.extend([job(true, "first", form), job(true, "last", form + 1), job(false, "last", form)]);
         }
     }
-    let name = |Loss { kills, functions: (first, last), who, methods, .. }: &Loss| {
+    let name = |Loss { kills, functions: (first, last), who, way, .. }: &Loss| {
         let fate = if *kills { "killed" } else { "stopped for a second" };
         format!(
-            "faults: the {who} rank is {fate} in collective functions {first} to {}, over {methods}",
-            last - 1
+            "faults: the {who} rank is {fate} in collective functions {first} to {}{}",
+            last - 1,
+            way.name
         )
     };
     tally.test_together(AT_ONCE, &jobs, name, |loss| loss.run(mpi, &program));
@@ -57,13 +60,13 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
 
 impl Loss {
     fn run(&self, mpi: &Mpi, program: &Path) -> Fallible {
-        let Self { kills, functions: (first, last), who, methods, form } = *self;
+        let Self { kills, functions: (first, last), who, way, form } = *self;
         let watch = Watch::begin();
         let ranks = if kills { LEFT + last - first } else { LEFT };
-        let job = watch.mark(mpi.plain()).args(["-continue-on-loss", "-n", &ranks.to_string()]).arg(program);
+        let job = watch.mark(way.job_that_goes_on(mpi, ranks)).arg(program);
         let what = if kills { "kill" } else { "stop" };
         let job = job.args([what, &first.to_string(), &last.to_string(), who, &form.to_string()]).limit(120);
-        let outcome = job.env("POSTHASTE_METHODS", methods).run()?;
+        let outcome = job.run()?;
         let went_on = outcome.stdout.matches("the others go on").count();
         let code = if kills { 137 } else { 0 };
         if outcome.code() != code || went_on != last - first {

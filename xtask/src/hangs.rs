@@ -1,6 +1,7 @@
 //! Hang tests: jobs that wait for ever, each in its own way, and what mpiexec says about them. The part `hangs` of
 //! `cargo xtask test`. What must stay true: every test checks the sentence that names the reason, read from a real job;
-//! who asks, and how, makes no difference to it.
+//! who asks, and how, makes no difference to it. Most of this file is tables of jobs and what must be said
+//! about them, so it is long.
 
 use std::{path::Path, path::PathBuf, thread, time::Duration, time::Instant};
 
@@ -302,13 +303,317 @@ const HANGS: [Hang; 30] = [
     ),
 ];
 
+/// A job of `tests/c/fault/mismatch.c`. On two CPUs, because who waits for whom depends on them.
+fn mismatched(mpi: &Mpi, program: &Path, hosts: usize, ranks: usize, arguments: &[&str]) -> Job {
+    let job =
+        if hosts == 0 { mpi.plain() } else { ctests::on_hosts(mpi.plain(), hosts, ranks.div_ceil(hosts)) };
+    let job = job.arg("-n").arg(ranks.to_string()).arg(program).args(arguments);
+    job.under(&["taskset", "-c", &ctests::cpus_of_this_process(2)]).limit(30)
+}
+
+/// A job that hangs because the ranks of `who` make the first call, or none, and the others the second, and what must be said:
+/// all lines about ranks that have not come, and parts of others.
+struct Absence {
+    name: &'static str,
+    place: &'static str,
+    calls: [&'static str; 2],
+    who: &'static str,
+    ranks: usize,
+    hosts: usize,
+    says: &'static [&'static str],
+}
+
+const fn absence(
+    name: &'static str,
+    place: &'static str,
+    calls: [&'static str; 2],
+    (who, ranks): (&'static str, usize),
+    says: &'static [&'static str],
+) -> Absence {
+    Absence { name, place, calls, who, ranks, hosts: 0, says }
+}
+
+impl Absence {
+    const fn on_hosts(self, hosts: usize) -> Self {
+        Self { hosts, ..self }
+    }
+}
+
+/// Somebody waits for each rank that does not come: the report names no others.
+const ABSENCES: [Absence; 16] = [
+    absence(
+        "two of five ranks, one of them outside of MPI, do not come to a barrier",
+        "world",
+        ["away", "barrier"],
+        ("14", 5),
+        &[
+            "so: ranks 1 and 4 have not come to MPI_Barrier, collective operation 0 of \
+             MPI_COMM_WORLD, or left MPI again before its end, where ranks 0, 2 and 3 wait",
+            "is outside MPI, asleep in a call to the system",
+            "waits for a message from rank 0 with tag 9",
+        ],
+    ),
+    absence(
+        "two of five ranks are in MPI_Recv instead of MPI_Allreduce",
+        "world",
+        ["receiving", "allreduce"],
+        ("13", 5),
+        &["so: ranks 1 and 3 have not come to MPI_Allreduce, collective operation 0 of \
+           MPI_COMM_WORLD, where ranks 0, 2 and 4 wait"],
+    ),
+    absence(
+        "two of five ranks do not come to MPI_Gather, which others have left",
+        "world",
+        ["receiving", "gather0"],
+        ("12", 5),
+        &[
+            "so: ranks 1 and 2 have not come to MPI_Gather with root 0, collective operation \
+             0 of MPI_COMM_WORLD, where rank 0 waits",
+            "so: ranks 0, 1 and 2 have not come to MPI_Barrier, collective operation 1 of \
+             MPI_COMM_WORLD, where ranks 3 and 4 wait",
+        ],
+    ),
+    absence(
+        "the root of MPI_Bcast computes",
+        "world",
+        ["computing", "bcast0"],
+        ("0", 4),
+        &[
+            "so: rank 0 has not come to MPI_Bcast with root 0, collective operation 0 of \
+             MPI_COMM_WORLD, or left MPI again before its end, where ranks 1, 2 and 3 wait",
+            "so: ranks 1, 2 and 3 wait for rank 0, which is outside MPI, computing",
+        ],
+    ),
+    absence(
+        "two of four ranks do not come to a barrier, and one of them is one for which nobody waits",
+        "world",
+        ["receiving", "barrier"],
+        ("03", 4),
+        &[
+            "so: ranks 0 and 3 have not come to MPI_Barrier, collective operation 0 of MPI_COMM_WORLD, where ranks 1 and 2 wait",
+        ],
+    ),
+    absence(
+        "two of five ranks do not start a persistent operation",
+        "world",
+        ["receiving", "Pallreduce"],
+        ("13", 5),
+        &[
+            "so: ranks 1 and 3 have not come to MPI_Allreduce, persistent collective operation 0 of MPI_COMM_WORLD, where ranks 0, 2 and 4 wait",
+        ],
+    ),
+    absence(
+        "two ranks start persistent operations of different functions",
+        "world",
+        ["Pgather1", "Preduce0"],
+        ("1", 2),
+        &[
+            "so: rank 0 is in MPI_Reduce with root 0 and rank 1 in MPI_Gather with root 1, both as persistent collective operation 0 of \
+           MPI_COMM_WORLD: all ranks must call the same",
+        ],
+    ),
+    // Rank 0 sleeps as well, and is no member.
+    absence(
+        "two ranks do not come to MPI_Iallreduce on a part of the ranks",
+        "rows",
+        ["away", "Iallreduce"],
+        ("23", 5),
+        &[
+            "so: ranks 2 and 3 have not come to MPI_Allreduce, collective operation 1 of \
+             rows, or left MPI again before its end, where ranks 1 and 4 wait",
+            "has been in MPI_Wait for",
+            "waits for ranks 2 and 3 (MPI_Allreduce, collective operation 1 on rows)",
+        ],
+    ),
+    absence(
+        "a rank of each group does not come to a barrier between them",
+        "halves",
+        ["away", "barrier"],
+        ("23", 5),
+        &["so: ranks 2 and 3 have not come to MPI_Barrier, collective operation 0 of \
+           bridge, or left MPI again before its end, where ranks 0, 1 and 4 wait"],
+    ),
+    absence(
+        "two neighbours do not come to MPI_Neighbor_allgather",
+        "ring",
+        ["away", "neighbor_allgather"],
+        ("23", 4),
+        &["so: ranks 2 and 3 have not come to MPI_Neighbor_allgather, collective operation \
+           0 of ring, or left MPI again before its end, where ranks 0 and 1 wait"],
+    ),
+    absence(
+        "two ranks do not come to MPI_Ineighbor_alltoall",
+        "ring",
+        ["receiving", "Ineighbor_alltoall"],
+        ("03", 5),
+        &[
+            "so: ranks 0 and 3 have not come to MPI_Neighbor_alltoall, collective operation 0 \
+             of ring, where ranks 1, 2 and 4 wait",
+            "waits for ranks 0 and 3 (MPI_Neighbor_alltoall, collective operation 0 on ring)",
+        ],
+    ),
+    absence(
+        "a rank of each host does not come to a barrier",
+        "world",
+        ["away", "barrier"],
+        ("12", 4),
+        &[
+            "so: ranks 1 and 2 have not come to MPI_Barrier, collective operation 0 of \
+             MPI_COMM_WORLD, or left MPI again before its end, where ranks 0 and 3 wait",
+            "so: rank 0 waits for rank 1, which is outside MPI, asleep in a call to the system",
+        ],
+    )
+    .on_hosts(2),
+    absence(
+        "a rank of each host does not come to MPI_Iallreduce on a part of the ranks",
+        "rows",
+        ["receiving", "Iallreduce"],
+        ("24", 5),
+        &[
+            "so: ranks 2 and 4 have not come to MPI_Allreduce, collective operation 1 of \
+             rows, where ranks 1 and 3 wait",
+            "has been in MPI_Wait for",
+        ],
+    )
+    .on_hosts(2),
+    absence(
+        "a rank of each host does not come to MPI_Neighbor_alltoall",
+        "ring",
+        ["away", "neighbor_alltoall"],
+        ("12", 4),
+        &["so: ranks 1 and 2 have not come to MPI_Neighbor_alltoall, collective operation 0 \
+           of ring, or left MPI again before its end, where ranks 0 and 3 wait"],
+    )
+    .on_hosts(2),
+    absence(
+        "MPI_Gather on one host against MPI_Bcast on another",
+        "world",
+        ["gather0", "bcast0"],
+        ("01", 4),
+        &[
+            "so: rank 0 waits for rank 2, which waits for rank 0: a deadlock",
+            "so: rank 0 is in MPI_Gather with root 0 and rank 2 in MPI_Bcast with root 0, \
+             both as collective operation 0 of MPI_COMM_WORLD: all ranks must call the same",
+            "so: ranks 0, 2 and 3 have not come to MPI_Barrier, collective operation 1 of \
+             MPI_COMM_WORLD, where rank 1 waits",
+        ],
+    )
+    .on_hosts(2),
+    absence(
+        "a broadcast of which each host takes a rank of the other for the root",
+        "world",
+        ["bcast2", "bcast0"],
+        ("01", 4),
+        &[
+            "so: rank 0 waits for rank 2, which waits for rank 0: a deadlock",
+            "so: rank 0 is in MPI_Bcast with root 2 and rank 2 in MPI_Bcast with root 0, both \
+             as collective operation 0 of MPI_COMM_WORLD: all ranks must call the same",
+        ],
+    )
+    .on_hosts(2),
+];
+
+/// What one rank says otherwise than the others.
+#[derive(Clone, Copy)]
+enum Differs {
+    /// The count: it has 4 elements, the others 8; with `POSTHASTE_CHECK_TYPES` or without.
+    Count { checks: bool },
+    /// The type, which is as long: MPI_INT against MPI_FLOAT.
+    Type,
+}
+
+/// Functions that all ranks call, with counts or types that differ, and how mismatch.c calls them.
+const FUNCTIONS: [(&str, &str); 6] = [
+    ("MPI_Reduce", "reduce0"),
+    ("MPI_Gather", "gather0"),
+    ("MPI_Scatter", "scatter0"),
+    ("MPI_Allgather", "allgather"),
+    ("MPI_Alltoall", "alltoall"),
+    ("MPI_Allreduce", "allreduce"),
+];
+
+impl Differs {
+    const ALL: [Self; 3] = [Self::Count { checks: false }, Self::Count { checks: true }, Self::Type];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Count { checks: false } => "another count",
+            Self::Count { checks: true } => "another count, where types are checked,",
+            Self::Type => "another type",
+        }
+    }
+
+    /// How what `to` may say begins and ends, of a message of `from`: one of both is `odd`. It may be of several blocks.
+    fn said(self, odd: usize, [from, to]: [usize; 2], blocks: usize) -> (String, &'static str) {
+        let is_odd = from == odd;
+        match self {
+            Self::Count { .. } => {
+                let (few, many) = (16 * blocks, 32 * blocks);
+                let (sent, expected, class) = if is_odd {
+                    (few, many, "(MPI_ERR_NOT_SAME)")
+                } else {
+                    (many, few, "(MPI_ERR_TRUNCATE)")
+                };
+                let differ = "counts or datatypes differ between the ranks";
+                (
+                    format!("rank {from} sent {sent} bytes where rank {to} expected {expected}: {differ}"),
+                    class,
+                )
+            }
+            Self::Type => {
+                let count = 4 * blocks;
+                let (sent, taken) = if is_odd { ("MPI_INT", "MPI_FLOAT") } else { ("MPI_FLOAT", "MPI_INT") };
+                let text =
+                    format!("rank {from} sent {count} {sent}, the receive takes them for {count} {taken}");
+                (text, "(MPI_ERR_TYPE)")
+            }
+        }
+    }
+
+    /// One rank differs from the others, and whoever complains of it names a rank that differs from itself, and how.
+    fn told(self, mpi: &Mpi, program: &Path, (name, call): (&str, &str)) -> Fallible {
+        for (ranks, odd) in [(2, 0), (4, 0), (4, 3)] {
+            let place = if matches!(self, Self::Type) { "types" } else { "counts" };
+            let who = odd.to_string();
+            let checks = if matches!(self, Self::Count { checks: false }) { "0" } else { "1" };
+            let job = mismatched(mpi, program, 0, ranks, &[place, call, call, &who]);
+            let outcome = job.env("POSTHASTE_CHECK_TYPES", checks).run()?;
+            let others = (0..ranks).filter(|rank| *rank != odd);
+            let pairs: Vec<_> = others.flat_map(|other| [[odd, other], [other, odd]]).collect();
+            let is_right = |line: &str| {
+                let is_said = |[from, to]: [usize; 2], blocks| {
+                    let (begin, end) = self.said(odd, [from, to], blocks);
+                    let begin = format!("posthaste: {name} on rank {to} of MPI_COMM_WORLD: {begin}");
+                    line.starts_with(&begin) && line.ends_with(end)
+                };
+                pairs.iter().any(|pair| (1..=ranks).any(|blocks| is_said(*pair, blocks)))
+            };
+            // Others may notice first that who complains has ended.
+            let complains =
+                |line: &&str| line.starts_with("posthaste: ") && !line.contains("(MPI_ERR_PROC_ABORTED)");
+            let complaints: Vec<&str> = outcome.stderr.lines().filter(complains).collect();
+            if outcome.code() == 0 || complaints.is_empty() || !complaints.iter().all(|line| is_right(line)) {
+                let (expected, end) = self.said(odd, pairs[0], 1);
+                return Err(format!(
+                    "\"{expected}... {end}\", or the like of other ranks, is not all that is said\n{}",
+                    outcome.complaint()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Two calls of which rank 0 makes the first and the others make the second (see `tests/c/fault/mismatch.c`), on how many
 /// ranks, and what must be said before anybody waits for ever.
 struct Mismatch {
     place: &'static str,
     calls: [&'static str; 2],
     ranks: usize,
+    hosts: usize,
     says: &'static str,
+    /// What may be said instead, by who hears of it on the other side.
+    or: Option<&'static str>,
 }
 
 const fn mismatch(
@@ -317,18 +622,34 @@ const fn mismatch(
     ranks: usize,
     says: &'static str,
 ) -> Mismatch {
-    Mismatch { place, calls, ranks, says }
+    Mismatch { place, calls, ranks, hosts: 0, says, or: None }
 }
 
 impl Mismatch {
+    const fn or(self, says: &'static str) -> Self {
+        Self { or: Some(says), ..self }
+    }
+
+    /// Each rank on a host of its own.
+    const fn on_hosts(self) -> Self {
+        Self { hosts: self.ranks, ..self }
+    }
+
+    fn name(&self) -> String {
+        let Self { place, calls: [first, second], ranks, hosts, .. } = self;
+        let on = if *hosts == 0 { String::new() } else { format!(" on {hosts} hosts") };
+        format!("hangs: {first} against {second} of {place} at {ranks} ranks{on} is said")
+    }
+
     /// The job ends by itself, and says why.
     fn told(&self, mpi: &Mpi, program: &Path) -> Fallible {
         let checks = if self.place == "types" { "1" } else { "0" };
-        let job = mpi.plain().env("POSTHASTE_CHECK_TYPES", checks).arg("-n").arg(self.ranks.to_string());
-        let job = job.arg(program).arg(self.place).args(self.calls);
-        let cpus = ctests::cpus_of_this_process(2);
-        let outcome = job.under(&["taskset", "-c", &cpus]).limit(30).run()?;
-        if outcome.code() == 0 || !outcome.stderr.contains(self.says) {
+        let [first, second] = self.calls;
+        let job = mismatched(mpi, program, self.hosts, self.ranks, &[self.place, first, second]);
+        let outcome = job.env("POSTHASTE_CHECK_TYPES", checks).run()?;
+        let is_said =
+            [Some(self.says), self.or].into_iter().flatten().any(|says| outcome.stderr.contains(says));
+        if outcome.code() == 0 || !is_said {
             return Err(format!("\"{}\" is not said\n{}", self.says, outcome.complaint()));
         }
         Ok(())
@@ -336,7 +657,7 @@ impl Mismatch {
 }
 
 /// In each some rank gets a message that tells: pairs in which everybody waits are among [`HANGS`].
-const MISMATCHES: [Mismatch; 36] = [
+const MISMATCHES: [Mismatch; 42] = [
     // 64 KiB are combined by one member, 128 KiB by two, where eight share two CPUs.
     mismatch(
         "short",
@@ -403,6 +724,66 @@ const MISMATCHES: [Mismatch; 36] = [
         "rank 0 sent 4 MPI_INT, the receive takes them for 4 MPI_FLOAT",
     ),
     mismatch("types", ["Iallreduce", "Iallreduce"], 3, "the receive takes them for 4 MPI_"),
+    // Of neighbours each hears of it from the other.
+    mismatch(
+        "ring",
+        ["neighbor_allgather", "neighbor_alltoall"],
+        2,
+        "rank 0 called MPI_Neighbor_allgather where rank 1 called MPI_Neighbor_alltoall, as \
+         collective operation 0 of ring",
+    )
+    .or("rank 1 called MPI_Neighbor_alltoall where rank 0 called MPI_Neighbor_allgather, as \
+         collective operation 0 of ring"),
+    mismatch(
+        "ring",
+        ["Ineighbor_allgather", "neighbor_alltoallv"],
+        2,
+        "rank 0 called MPI_Neighbor_allgather where rank 1 called MPI_Neighbor_alltoallv, as \
+         collective operation 0 of ring",
+    )
+    .or("rank 1 called MPI_Neighbor_alltoallv where rank 0 called MPI_Neighbor_allgather, as \
+         collective operation 0 of ring"),
+    mismatch(
+        "ring",
+        ["neighbor_allgather", "neighbor_alltoall"],
+        2,
+        "rank 0 called MPI_Neighbor_allgather where rank 1 called MPI_Neighbor_alltoall, as \
+         collective operation 0 of ring",
+    )
+    .or("rank 1 called MPI_Neighbor_alltoall where rank 0 called MPI_Neighbor_allgather, as \
+         collective operation 0 of ring")
+    .on_hosts(),
+    // Between hosts: another function, and another root.
+    mismatch(
+        "world",
+        ["allreduce", "allgather"],
+        2,
+        "rank 0 called MPI_Allreduce where rank 1 called MPI_Allgather, as collective operation 0 \
+         of MPI_COMM_WORLD",
+    )
+    .or("rank 1 called MPI_Allgather where rank 0 called MPI_Allreduce, as collective operation 0 \
+         of MPI_COMM_WORLD")
+    .on_hosts(),
+    mismatch(
+        "world",
+        ["bcast0", "gather0"],
+        2,
+        "rank 1 called MPI_Gather with root 0 as collective operation 0 of MPI_COMM_WORLD and \
+         sent rank 0",
+    )
+    .or("rank 0 called MPI_Bcast with root 0 as collective operation 0 of MPI_COMM_WORLD and sent \
+         rank 1")
+    .on_hosts(),
+    mismatch(
+        "world",
+        ["reduce1", "reduce0"],
+        2,
+        "rank 1 called MPI_Reduce with root 0 as collective operation 0 of MPI_COMM_WORLD and \
+         sent rank 0",
+    )
+    .or("rank 0 called MPI_Reduce with root 1 as collective operation 0 of MPI_COMM_WORLD and \
+         sent rank 1")
+    .on_hosts(),
 ];
 
 /// All hang tests.
@@ -416,10 +797,20 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
     tally.test_together(AT_ONCE, &HANGS, name, |hang| bench.timeout(hang));
     match ctests::helper(project, mpi, "fault", "mismatch") {
         Ok(program) => {
-            let name = |Mismatch { place, calls: [first, second], ranks, .. }: &Mismatch| {
-                format!("hangs: {first} against {second} of {place} at {ranks} ranks is said")
+            tally
+                .test_together(AT_ONCE, &MISMATCHES, Mismatch::name, |mismatch| mismatch.told(mpi, &program));
+            let differences: Vec<_> = Differs::ALL
+                .into_iter()
+                .flat_map(|what| FUNCTIONS.map(|function| (what, function)))
+                .collect();
+            let name = |(what, (function, _)): &(Differs, (&str, &str))| {
+                format!("hangs: {function} with {} at one of 2 and of 4 ranks is said", what.name())
             };
-            tally.test_together(AT_ONCE, &MISMATCHES, name, |mismatch| mismatch.told(mpi, &program));
+            tally.test_together(AT_ONCE, &differences, name, |(what, function)| {
+                what.told(mpi, &program, *function)
+            });
+            let name = |absence: &Absence| format!("hangs: {}, explained by mpiexec -explain", absence.name);
+            tally.test_together(AT_ONCE, &ABSENCES, name, |absence| bench.absence(absence, &program));
         }
         Err(complaint) => tally.test("hangs: compile mismatch.c", || Err(complaint)),
     }
@@ -458,17 +849,36 @@ impl Bench<'_> {
 
     /// Asks until something is said; what was said last otherwise.
     fn explain_until(&self, pid: u32, part: &str) -> Fallible<String> {
+        self.explain_until_all(pid, &[part])
+    }
+
+    /// The same with several parts of what is said.
+    fn explain_until_all(&self, pid: u32, parts: &[&str]) -> Fallible<String> {
         let start = Instant::now();
         loop {
             let said = self.explain(pid)?;
-            if said.contains(part) {
-                return Ok(said);
-            }
+            let Some(part) = parts.iter().find(|part| !said.contains(**part)) else { return Ok(said) };
             if start.elapsed() > Duration::from_secs(10) {
                 return Err(format!("\"{part}\" is not said\n{said}"));
             }
             thread::sleep(Duration::from_millis(100));
         }
+    }
+
+    /// All that must be said is said, and of nobody else that he has not come.
+    fn absence(&self, absence: &Absence, program: &Path) -> Fallible {
+        let Absence { place, calls: [first, second], who, ranks, hosts, says, .. } = *absence;
+        let watch = Watch::begin();
+        let job = mismatched(self.mpi, program, hosts, ranks, &[place, first, second, who]);
+        let running = watch.mark(job).start()?;
+        let said = self.explain_until_all(running.pid(), says);
+        Self::end(running)?;
+        let said = said?;
+        let absent = |line: &&str| line.contains("not come to");
+        if let Some(more) = said.lines().map(str::trim).filter(absent).find(|line| !says.contains(line)) {
+            return Err(format!("\"{more}\" is said as well\n{said}"));
+        }
+        watch.nothing_left()
     }
 
     fn end(running: Running) -> Fallible<String> {

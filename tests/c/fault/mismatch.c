@@ -1,44 +1,56 @@
-/* mismatch.c: rank 0 calls one collective function and the others another one, or with another root, as the first operation of a
- * communicator, for the tests of what the library says about it (`cargo xtask test --only hangs`).
- * Usage: mismatch WHERE FIRST SECOND. WHERE is world, middle (rank 1 makes the first call instead), inter (rank 0 is one group, the others are the other), types (rank 0
- * says MPI_INT, the others MPI_FLOAT), short or shorter (rank 0 says 64 or 100 KiB, the others 128 KiB), or window (the
- * calls are fence and free, on a window that is not mapped). A call is the name of a function, with an I in front of its
- * nonblocking form, or a P in front of its persistent one, and its root, a rank in the world, behind it: Ibcast1. */
+/* mismatch.c: some ranks call one collective function and the others another one, or with another root, as the same operation of a
+ * communicator, or do not come to it at all, for the tests of what is said about it (`cargo xtask test --only hangs`).
+ * Usage: mismatch WHERE FIRST SECOND [WHO]. Ranks of the world whose digits are in WHO make the first call, the others the
+ * second; rank 0 alone unless WHO says otherwise. WHERE is world, middle (rank 1 makes the first call), inter (rank 0 is one
+ * group, the others are the other), halves (the ranks of even number are one group, those of odd number the other), rows (all but
+ * rank 0, which sleeps, in reverse, and after a barrier), ring (a periodic grid of one dimension), types (who makes the first
+ * call says MPI_INT, the others MPI_FLOAT), counts (4 elements, the others 8), short or shorter (rank 0 says 64 or 100 KiB,
+ * the others 128 KiB), or window (the calls are fence and free, on a window that is not mapped). A call is the name of a
+ * function, with an I in front of its nonblocking form, or a P in front of its persistent one, and its root, a rank in the
+ * world, behind it: Ibcast1. Who does not come is asleep, computing or receiving, or away: odd ranks asleep, even ones receiving. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int in[1 << 16], out[1 << 16], counts[64], places[64], n = 4;
 static MPI_Datatype types_of[64];
 static MPI_Request request = MPI_REQUEST_NULL;
 static MPI_Win win = MPI_WIN_NULL;
 
-/* Of the persistent forms there is only this. */
-static void persistent_allreduce(MPI_Comm c, MPI_Datatype t)
+/* If this is how a rank stays away, does so for ever: outside of MPI, or in a call that waits for the next rank. */
+static void stay_away(const char *how, int rank)
 {
-    MPI_Allreduce_init(in, out, n, t, MPI_SUM, c, MPI_INFO_NULL, &request);
-    MPI_Start(&request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Request_free(&request);
+    int size, is_away = !strcmp(how, "away");
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!strcmp(how, "computing"))
+        for (volatile int forever = 1; forever;) {}
+    if (!strcmp(how, "asleep") || (is_away && rank % 2 == 1)) sleep(1000);
+    if (!strcmp(how, "receiving") || is_away)
+        MPI_Recv(in, 4, MPI_INT, (rank + 1) % size, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 /* If this is the call, makes it in one of its forms. */
-#define FUNCTION(text, blocking, nonblocking, ...)                \
-    if (!strncmp(name, text, length) && strlen(text) == length) { \
-        if (is_nonblocking) nonblocking(__VA_ARGS__, &request);   \
-        else blocking(__VA_ARGS__);                               \
-        MPI_Wait(&request, MPI_STATUS_IGNORE);                    \
-        return;                                                   \
+#define FUNCTION(text, blocking, nonblocking, ...)                                       \
+    if (!strncmp(name, text, length) && strlen(text) == length) {                        \
+        switch (form) {                                                                  \
+        case 'I': nonblocking(__VA_ARGS__, &request); break;                             \
+        case 'P': blocking##_init(__VA_ARGS__, MPI_INFO_NULL, &request); break;          \
+        default: blocking(__VA_ARGS__);                                                  \
+        }                                                                                \
+        if (form == 'P') MPI_Start(&request);                                            \
+        MPI_Wait(&request, MPI_STATUS_IGNORE);                                           \
+        if (form == 'P') MPI_Request_free(&request);                                     \
+        return;                                                                          \
     }
 
 static void call(const char *name, MPI_Comm c, MPI_Datatype t, int rank, int inter)
 {
-    int is_nonblocking = *name == 'I';
-    if (is_nonblocking) name++;
+    char form = *name == 'I' || *name == 'P' ? *name++ : 0;
     size_t length = strcspn(name, "0123456789");
     int root = atoi(name + length);
-    if (!strcmp(name, "Pallreduce")) return persistent_allreduce(c, t);
+    stay_away(name, rank);
     if (!strcmp(name, "fence")) return (void)MPI_Win_fence(0, win);
     if (!strcmp(name, "free")) return (void)MPI_Win_free(&win);
     if (inter && (root == 0) == (rank == 0)) root = root == rank ? MPI_ROOT : MPI_PROC_NULL;
@@ -61,8 +73,40 @@ static void call(const char *name, MPI_Comm c, MPI_Datatype t, int rank, int int
     FUNCTION("alltoallw", MPI_Alltoallw, MPI_Ialltoallw, in, counts, places, types_of, out, counts, places, types_of, c)
     FUNCTION("reduce_scatter", MPI_Reduce_scatter, MPI_Ireduce_scatter, in, out, counts, t, MPI_SUM, c)
     FUNCTION("reduce_scatter_block", MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, in, out, n, t, MPI_SUM, c)
+    FUNCTION("neighbor_allgather", MPI_Neighbor_allgather, MPI_Ineighbor_allgather, in, n, t, out, n, t, c)
+    FUNCTION("neighbor_alltoall", MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, in, n, t, out, n, t, c)
+    FUNCTION("neighbor_alltoallv", MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, in, counts, places, t, out, counts, places, t, c)
     fprintf(stderr, "mismatch: what is %s?\n", name);
     MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+/* The communicator of the calls. */
+static MPI_Comm place(const char *where, int rank)
+{
+    MPI_Comm comm = MPI_COMM_WORLD, half;
+    int inter = !strcmp(where, "inter"), size, periodic = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (inter || !strcmp(where, "halves")) {
+        int is_first = inter ? rank == 0 : rank % 2 == 0;
+        MPI_Comm_split(MPI_COMM_WORLD, is_first, 0, &half);
+        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, is_first, 5, &comm);
+        MPI_Comm_set_name(comm, "bridge");
+    }
+    if (!strcmp(where, "rows")) {
+        MPI_Comm_split(MPI_COMM_WORLD, rank == 0, -rank, &comm);
+        if (rank == 0) sleep(1000);
+        MPI_Comm_set_name(comm, "rows");
+        MPI_Barrier(comm);
+    }
+    if (!strcmp(where, "ring")) {
+        MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &comm);
+        MPI_Comm_set_name(comm, "ring");
+    }
+    if (!strcmp(where, "window")) {
+        MPI_Win_create(in, sizeof in, sizeof *in, MPI_INFO_NULL, comm, &win);
+        MPI_Win_set_name(win, "board");
+    }
+    return comm;
 }
 
 int main(int argc, char **argv)
@@ -70,21 +114,14 @@ int main(int argc, char **argv)
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm comm = MPI_COMM_WORLD, half;
-    if (argc != 4) return 2;
-    if (!strncmp(argv[1], "short", 5)) n = rank > 0 ? 32 << 10 : !strcmp(argv[1], "short") ? 16 << 10 : 25 << 10;
-    int inter = !strcmp(argv[1], "inter"), types = !strcmp(argv[1], "types");
-    if (inter) {
-        MPI_Comm_split(MPI_COMM_WORLD, rank == 0, 0, &half);
-        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank == 0, 5, &comm);
-        MPI_Comm_set_name(comm, "bridge");
-    }
-    if (!strcmp(argv[1], "window")) {
-        MPI_Win_create(in, sizeof in, sizeof *in, MPI_INFO_NULL, comm, &win);
-        MPI_Win_set_name(win, "board");
-    }
-    int odd = !strcmp(argv[1], "middle");
-    call(rank == odd ? argv[2] : argv[3], comm, types && rank != 0 ? MPI_FLOAT : MPI_INT, rank, inter);
+    if (argc < 4) return 2;
+    const char *where = argv[1], *who = argc > 4 ? argv[4] : !strcmp(where, "middle") ? "1" : "0";
+    int is_first = strchr(who, '0' + rank) != NULL;
+    if (!strncmp(where, "short", 5)) n = rank > 0 ? 32 << 10 : !strcmp(where, "short") ? 16 << 10 : 25 << 10;
+    if (!strcmp(where, "counts") && !is_first) n = 8;
+    MPI_Datatype type = !strcmp(where, "types") && !is_first ? MPI_FLOAT : MPI_INT;
+    MPI_Comm comm = place(where, rank);
+    call(is_first ? argv[2] : argv[3], comm, type, rank, !strcmp(where, "inter"));
     MPI_Barrier(comm);
     MPI_Finalize();
     return 0;

@@ -60,9 +60,20 @@ pub(super) struct Place {
     given_up: bool,
     /// That is so because members do not do the same; who is still sent something hears of it.
     told: bool,
-    /// The tag of what is still sent, without data, in place of the plan's: what those who wait for it have to hear.
-    says: Option<i32>,
+    says: Says,
     error: Option<Error>,
+}
+
+/// What those are sent who wait for this member.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Says {
+    /// What is planned.
+    #[default]
+    Data,
+    /// No data, and this tag in place of the plan's: what they have to hear.
+    Word(i32),
+    /// Nothing: the communicator is revoked, of which all members hear.
+    Nothing,
 }
 
 /// What is under way; the memory goes from one operation to the next.
@@ -198,7 +209,7 @@ impl Place {
         };
         self.error.is_none()
             && !self.given_up
-            && self.says.is_none()
+            && self.says == Says::Data
             && self.lists.outstanding[self.settled..].iter().all(may_stay)
             && Boards::may_stay(&plan.boards)
     }
@@ -286,7 +297,9 @@ impl Place {
         let Some(first) = lacking.or(strays.first()) else { return false };
         self.has_not_come(plan, stray::mismatch(engine, plan, first));
         (self.given_up, self.told) = (true, true);
-        self.says.get_or_insert(Label::giving_up(plan.tag));
+        if self.says == Says::Data {
+            self.says = Says::Word(Label::giving_up(plan.tag));
+        }
         self.lists.awaited.clear();
         for Outstanding { id, .. } in &self.lists.outstanding {
             recv::cancel(engine, *id);
@@ -429,7 +442,8 @@ impl Place {
         let at = self.next - 1;
         match step {
             // Who is not told yet gets no data, for which it might have to come back.
-            Step::Send { to, .. } if let Some(tag) = self.says => {
+            Step::Send { .. } if self.says == Says::Nothing => {}
+            Step::Send { to, .. } if let Says::Word(tag) = self.says => {
                 if let Started::Request(id) = stray::say(engine, methods, plan, tag, *to)? {
                     self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
                 }
@@ -496,7 +510,11 @@ impl Place {
             }
             return;
         }
-        self.differs(plan, step, (*from, segment.len()), status);
+        // Of the pieces of data the first ones may have been asked back.
+        match engine.contexts.check_revoked(plan.context) {
+            Ok(()) => self.differs(plan, step, (*from, segment.len()), status),
+            Err(revoked) => self.has_not_come(plan, revoked),
+        }
     }
 
     /// A message has not gone well, or is not as long as planned.
@@ -540,7 +558,7 @@ impl Place {
     pub(super) fn fails_again(&mut self, name: &str, tag: i32) {
         let text = format!("{name}: a member was lost in an earlier start of this operation");
         self.given_up = true;
-        self.says = Some(Label::lacking(tag, None));
+        self.says = Says::Word(Label::lacking(tag, None));
         self.error = Some(Error::other(ErrorClass::ProcAborted, text));
     }
 
@@ -549,6 +567,16 @@ impl Place {
     fn failed(&mut self, plan: &Plan, error: Error) {
         if Label::is_barrier(plan.tag) {
             return self.has_not_come(plan, error);
+        }
+        self.fails_for(error);
+    }
+
+    /// Something has gone wrong. In a communicator that is revoked nothing is sent from then on: who goes the straight way may not have
+    /// noticed, and would take for what it waits for what others send on without having it, or one piece of data for another.
+    #[cold]
+    fn fails_for(&mut self, error: Error) {
+        if error.class() == ErrorClass::Revoked {
+            self.says = Says::Nothing;
         }
         self.error.get_or_insert(error);
     }
@@ -561,9 +589,11 @@ impl Place {
             let lost = error.lost_process().and_then(|lost| plan.group.as_ref()?.rank_of(Peer(lost)));
             let tag = Label::lacking(plan.tag, lost);
             // What is outside the count of operations cannot say so.
-            self.says = self.says.or(Some(tag).filter(|tag| *tag != plan.tag));
+            if self.says == Says::Data && tag != plan.tag {
+                self.says = Says::Word(tag);
+            }
         }
-        self.error.get_or_insert(error);
+        self.fails_for(error);
     }
 }
 

@@ -24,7 +24,7 @@ const MOST_TOLD: u32 = 256;
 /// unexpected ones the caller knows already.
 #[cold]
 pub(super) fn clashing(engine: &mut Engine, plan: &Plan, new: u64) -> Vec<Pattern> {
-    let any = engine.losses.is_empty();
+    let any = engine.losses.is_empty() && !engine.contexts.is_revoked(plan.context);
     let clashes =
         |early: &Pattern| (any || Label::lacks(early.tag).is_some()) && Label::clash(early.tag, plan.tag);
     engine.matching.early(plan.context, plan.tag, new, clashes)

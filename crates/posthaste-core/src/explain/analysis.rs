@@ -332,6 +332,18 @@ struct Gathering<'a> {
     missing: Vec<usize>,
 }
 
+/// The communicator of all ranks.
+const WORLD: u64 = 0;
+/// Operations that are over for nobody before all members have come.
+const NOBODY_LEAVES: [&str; 6] = [
+    "MPI_Barrier",
+    "MPI_Allreduce",
+    "MPI_Allgather",
+    "MPI_Allgatherv",
+    "MPI_Alltoall",
+    "MPI_Reduce_scatter_block",
+];
+
 /// Which ranks have not come to a collective operation where others have waited for them for a while.
 fn absent(states: &[State], now: Duration) -> Vec<String> {
     // By communicator and number.
@@ -349,6 +361,16 @@ fn absent(states: &[State], now: Duration) -> Vec<String> {
             gathering.waiting.push(rank);
             let needed = operation.messages.iter().filter_map(|message| needed(states, message));
             gathering.missing.extend(needed.flatten().filter(|&other| is_absent(&states[other], key)));
+        }
+    }
+    // Nobody leaves such an operation before all have come, so whoever is not in it is missing, also where nobody here waits for it. Which
+    // ranks are members is known of all ranks together.
+    for (key, gathering) in &mut seen {
+        if key.0 == WORLD
+            && !gathering.missing.is_empty()
+            && NOBODY_LEAVES.contains(&&*gathering.operation.name)
+        {
+            gathering.missing.extend((0..states.len()).filter(|rank| is_absent(&states[*rank], *key)));
         }
     }
     seen.values()

@@ -222,6 +222,16 @@ fn ranks_that_have_not_come_to_a_collective_operation_are_named() {
              end, where rank 0 waits"
         ]
     );
+    // Nobody waits for rank 3 itself.
+    let elsewhere = || receiving(2, 9);
+    assert_eq!(
+        absent(&[barrier(&[1]), elsewhere(), barrier(&[0]), elsewhere()])[0],
+        "ranks 1 and 3 have not come to MPI_Barrier, collective operation 3 of MPI_COMM_WORLD, where ranks 0 and 2 wait"
+    );
+    assert_eq!(
+        absent(&[in_operation("MPI_Gather", 3, &[1]), elsewhere(), barrier(&[0]), elsewhere()])[0],
+        "rank 1 has not come to MPI_Gather, collective operation 3 of MPI_COMM_WORLD, where ranks 0 and 2 wait"
+    );
     // One is before it, one in it without waiting for it, one past it.
     let earlier = in_operation("MPI_Barrier", 2, &[0]);
     let begun = with(receiving(0, 9), |report| report.under_way.push((0, 3)));

@@ -6,7 +6,7 @@
 use posthaste_os::resources::{Place, Resource};
 
 use crate::comm::Comm;
-use crate::error::Result;
+use crate::error::{Error, ErrorClass, Result};
 use crate::ids::Peer;
 use crate::info::Info;
 use crate::world::World;
@@ -48,6 +48,12 @@ pub struct Part {
 /// The hint that names the kind of hardware.
 pub const TYPE: &[u8] = b"mpi_hw_resource_type";
 
+/// The hint that names the process set.
+const SET: &[u8] = b"mpi_pset_name";
+
+/// In the place of a split that may mean either of two.
+const EITHER: i32 = -2;
+
 /// More CPUs than a machine has in an affinity mask. A rank of the world has 20 bits, so both fit into a number.
 const CPUS: i32 = 1 << 10;
 
@@ -55,20 +61,28 @@ impl World {
     /// The part of this rank; `None` where it has none, or asks for none. All ranks of the communicator call it.
     ///
     /// # Errors
-    /// Ranks that ask for different kinds of splits; a rank that has ended.
+    /// Ranks that ask for different kinds of splits; hints for two of them; a rank that has ended.
     pub fn part_in(&self, comm: &Comm, split: Option<Split>, hints: &Info) -> Result<Option<Part>> {
         let hardware = self.hardware(comm);
         let places: Vec<Option<i32>> = hardware.iter().map(|kind| kind.instance).collect();
-        let (schedule, levels) = comm.plan_levels(split.map(|split| split as i32), &places);
+        // Both hints at once are an error (MPI-5.0 §7.4.2), of which all ranks hear, whether they gave both or not.
+        let set = hints.get(SET);
+        let is_either = split == Some(Split::Resource) && set.is_some() && hints.get(TYPE).is_some();
+        let kind = split.map(|split| if is_either { EITHER } else { split as i32 });
+        let (schedule, levels) = comm.plan_levels(kind, &places);
         self.run(schedule)?;
         let dividing = levels.dividing()?;
+        if is_either {
+            let got = "with mpi_hw_resource_type and mpi_pset_name";
+            return Err(Error::invalid(ErrorClass::Info, "info", got, "one of them"));
+        }
         let guided = || {
             let name = hints.get(TYPE)?;
             hardware.iter().find(|kind| kind.name.as_bytes() == name)?.instance
         };
         // The sets of one name do not overlap, so the first member here stands for its set, among those who are in one.
         let in_set = || {
-            let set = self.process_set(str::from_utf8(&hints.get(b"mpi_pset_name")?).ok()?).ok()?;
+            let set = self.process_set(str::from_utf8(set.as_deref()?).ok()?).ok()?;
             set.rank_of(Peer(self.rank()))?;
             self.first_of(comm, |peer| set.rank_of(peer).is_some()).map(|first| first as i32)
         };

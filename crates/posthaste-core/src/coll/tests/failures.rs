@@ -9,6 +9,47 @@ use crate::coll::label::Function;
 use crate::coll::plan::Draft;
 use crate::datatype::Segment;
 use crate::pt2pt::contexts::{Membership, Name};
+use crate::pt2pt::revoked;
+
+/// Operations of [`operation`].
+const OPERATIONS: usize = 11;
+
+/// An operation of all members on so many words each, between these buffers.
+fn operation(
+    which: usize,
+    team: &Team,
+    [send, recv]: [UserBuf; 2],
+    count: u32,
+    root: u32,
+) -> Result<Schedule> {
+    let (word, sum) = (Datatype::of::<u64>(), Op::from(Predefined::Sum));
+    let operand = |buf| Operand::new(buf, u64::from(count), &word);
+    let reduced = Reduced::new(Some(send), recv, u64::from(count), &word);
+    let root = root as i32;
+    match which {
+        0 => Ok(coll::barrier(team)),
+        1 => coll::bcast(team, operand(send), root),
+        2 => coll::gather(team, Some(operand(send)), Some(operand(recv)), root),
+        3 => coll::scatter(team, Some(operand(recv)), Some(operand(send)), root),
+        4 => coll::allgather(team, Some(operand(send)), operand(recv)),
+        5 => coll::alltoall(team, Some(operand(send)), operand(recv)),
+        6 => coll::reduce(team, reduced, &sum, root),
+        7 => coll::allreduce(team, reduced, &sum),
+        8 => coll::reduce_scatter_block(team, reduced, &sum),
+        9 => coll::scan(team, reduced, &sum),
+        _ => coll::exscan(team, reduced, &sum),
+    }
+}
+
+/// Whether a member needs what another one gives.
+fn needs(which: usize, (rank, root): (u32, u32), giver: u32) -> bool {
+    match which {
+        1 | 3 => giver == root,
+        2 | 6 => rank == root,
+        9 | 10 => rank > giver,
+        _ => true,
+    }
+}
 
 #[test]
 fn counts_that_differ_are_errors_and_do_no_harm() {
@@ -183,9 +224,7 @@ fn a_loss_ends_what_runs_in_a_freed_communicator() {
 /// Whatever the operation, and wherever a member dies in it: the others come to the end, and say who it was if they needed it.
 #[test]
 fn a_member_that_dies_inside_an_operation_keeps_nobody_waiting() {
-    let word = Datatype::of::<u64>();
-    let sum = Op::from(Predefined::Sum);
-    let mut errors = [0; 12];
+    let mut errors = [0; OPERATIONS + 1];
     for (which, errors) in errors.iter_mut().enumerate() {
         for seed in 1..=12u64 {
             let n = [2, 3, 5, 8][seed as usize % 4];
@@ -194,24 +233,11 @@ fn a_member_that_dies_inside_an_operation_keeps_nobody_waiting() {
             let bufs =
                 |_| -> Vec<OwnedBuf> { (0..n).map(|_| OwnedBuf::new((n * count * 8) as usize)).collect() };
             let [sends, recvs] = [0, 1].map(bufs);
+            // The last one is a broadcast from the other end.
             let plan = |team: &Team, rank: u32, which: usize| {
-                let [send, recv] = [&sends, &recvs].map(|all| all[rank as usize].user_buf());
-                let operand = |buf| Operand::new(buf, u64::from(count), &word);
-                let reduced = Reduced::new(Some(send), recv, u64::from(count), &word);
-                match which {
-                    0 => Ok(coll::barrier(team)),
-                    1 => coll::bcast(team, operand(send), 0),
-                    2 => coll::gather(team, Some(operand(send)), Some(operand(recv)), 0),
-                    3 => coll::scatter(team, Some(operand(recv)), Some(operand(send)), 0),
-                    4 => coll::allgather(team, Some(operand(send)), operand(recv)),
-                    5 => coll::alltoall(team, Some(operand(send)), operand(recv)),
-                    6 => coll::reduce(team, reduced, &sum, 0),
-                    7 => coll::allreduce(team, reduced, &sum),
-                    8 => coll::reduce_scatter_block(team, reduced, &sum),
-                    9 => coll::scan(team, reduced, &sum),
-                    10 => coll::exscan(team, reduced, &sum),
-                    _ => coll::bcast(team, operand(send), n as i32 - 1),
-                }
+                let own = [&sends, &recvs].map(|all| all[rank as usize].user_buf());
+                let (which, root) = if which == OPERATIONS { (1, n - 1) } else { (which, 0) };
+                operation(which, team, own, count, root)
             };
             // They have spoken, or nobody would notice.
             room.succeed(|team, rank| plan(team, rank, 5));
@@ -241,10 +267,8 @@ fn a_member_that_dies_inside_an_operation_keeps_nobody_waiting() {
 /// it was. No result that lacks its part is taken for whole.
 #[test]
 fn nobody_takes_a_result_that_lacks_the_part_of_a_lost_member() {
-    let word = Datatype::of::<u64>();
-    let sum = Op::from(Predefined::Sum);
     let mut seed = 0;
-    for which in 0..11 {
+    for which in 0..OPERATIONS {
         for (n, oversubscribed) in [2, 3, 5, 8].into_iter().flat_map(|n| [(n, false), (n, true)]) {
             let roots: &[u32] = if [1, 2, 3, 6].contains(&which) { &[0, n - 1] } else { &[0] };
             for (victim, root) in (0..n).flat_map(|victim| roots.iter().map(move |root| (victim, *root))) {
@@ -257,29 +281,8 @@ fn nobody_takes_a_result_that_lacks_the_part_of_a_lost_member() {
                 };
                 let [sends, recvs] = [0, 1].map(bufs);
                 let plan = |team: &Team, rank: u32| {
-                    let [send, recv] = [&sends, &recvs].map(|all| all[rank as usize].user_buf());
-                    let operand = |buf| Operand::new(buf, u64::from(count), &word);
-                    let reduced = Reduced::new(Some(send), recv, u64::from(count), &word);
-                    let root = root as i32;
-                    match which {
-                        0 => Ok(coll::barrier(team)),
-                        1 => coll::bcast(team, operand(send), root),
-                        2 => coll::gather(team, Some(operand(send)), Some(operand(recv)), root),
-                        3 => coll::scatter(team, Some(operand(recv)), Some(operand(send)), root),
-                        4 => coll::allgather(team, Some(operand(send)), operand(recv)),
-                        5 => coll::alltoall(team, Some(operand(send)), operand(recv)),
-                        6 => coll::reduce(team, reduced, &sum, root),
-                        7 => coll::allreduce(team, reduced, &sum),
-                        8 => coll::reduce_scatter_block(team, reduced, &sum),
-                        9 => coll::scan(team, reduced, &sum),
-                        _ => coll::exscan(team, reduced, &sum),
-                    }
-                };
-                let needs = |rank: u32| match which {
-                    1 | 3 => victim == root,
-                    2 | 6 => rank == root,
-                    9 | 10 => rank > victim,
-                    _ => true,
+                    let own = [&sends, &recvs].map(|all| all[rank as usize].user_buf());
+                    operation(which, team, own, count, root)
                 };
                 room.succeed(|team, _| Ok(coll::barrier(team)));
                 (0..n)
@@ -300,10 +303,65 @@ fn nobody_takes_a_result_that_lacks_the_part_of_a_lost_member() {
                     let label = format!(
                         "operation {which}, root {root}, rank {rank} of {n} without {victim}, seed {seed}: {error:?}"
                     );
-                    assert!(error.is_some() || !needs(rank), "{label}");
+                    assert!(error.is_some() || !needs(which, (rank, root), victim), "{label}");
                     let Some(error) = error else { continue };
                     assert_eq!(error.class(), ErrorClass::ProcAborted, "{label}");
                     assert_eq!(error.lost_process(), Some(victim), "{label}");
+                }
+            }
+        }
+    }
+}
+
+/// A member comes late, and another one revokes the communicator: whoever has to wait hears of it, and nobody takes what others send on
+/// without having it for a result.
+#[test]
+fn nobody_takes_a_result_that_lacks_the_part_of_who_is_late_in_a_revoked_communicator() {
+    let mut seed = 0;
+    for which in 0..OPERATIONS {
+        for (n, oversubscribed) in [3, 5, 8].into_iter().flat_map(|n| [(n, false), (n, true)]) {
+            let roots: &[u32] = if [1, 2, 3, 6].contains(&which) { &[0, n - 1] } else { &[0] };
+            for (late, root) in (0..n).flat_map(|late| roots.iter().map(move |root| (late, *root))) {
+                seed += 1;
+                let count = if seed % 4 == 0 { 5000 } else { 3 };
+                let mut room = Room::new(n, oversubscribed, seed, ROUGH);
+                let group = Arc::new(Group::range(0, n));
+                for (rank, vci) in (0..).zip(&mut room.bench.vcis) {
+                    let (engine, member) =
+                        (&mut vci.engine, Membership::new(Name::default(), group.clone(), rank));
+                    let context = ContextId::WORLD.collective();
+                    engine.contexts.learn(context, member, &engine.matching, &engine.requests);
+                }
+                let bufs = |_| -> Vec<OwnedBuf> {
+                    (0..n).map(|_| OwnedBuf::new((n * count * 8) as usize)).collect()
+                };
+                let [sends, recvs] = [0, 1].map(bufs);
+                let (mut ids, mut walks) = (Vec::new(), Vec::new());
+                for at in (0..n).filter(|at| *at != late) {
+                    let own = [&sends, &recvs].map(|all| all[at as usize].user_buf());
+                    let schedule = operation(which, &room.teams[at as usize], own, count, root);
+                    let schedule = schedule.expect("right arguments");
+                    match room.bench.network.random(3) {
+                        0 => ids.push((at as usize, room.start(at as usize, schedule))),
+                        _ => walks.push((at as usize, Walk::new(schedule))),
+                    }
+                }
+                for _ in 0..room.bench.network.random(200) {
+                    room.bench.step();
+                }
+                let revoker = (late + 1 + room.bench.network.random(u64::from(n) - 1) as u32) % n;
+                let Vci { engine, methods, .. } = &mut room.bench.vcis[revoker as usize];
+                revoked::revoke(engine, methods, ContextId::WORLD);
+                let mut over = room.walk(walks, &mut ids);
+                over.extend(ids.iter().map(|(at, _)| *at).zip(room.finish(&ids)));
+                for (at, status) in over {
+                    let rank = at as u32;
+                    let error = status.error.as_ref();
+                    let label = format!(
+                        "operation {which}, root {root}, rank {rank} of {n} without {late}, revoked by {revoker}, seed {seed}: {error:?}"
+                    );
+                    assert!(error.is_some() || !needs(which, (rank, root), late), "{label}");
+                    assert!(error.is_none_or(|error| error.class() == ErrorClass::Revoked), "{label}");
                 }
             }
         }
