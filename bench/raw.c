@@ -436,6 +436,18 @@ static void socket_latency(int side)
     if (!asleep) printf("result socket_turn_8 %.3f us\n", 2 * best * 1e6);
 }
 
+/* Long data there and back, halved, and long data that is answered by a word. */
+static void socket_long(int side)
+{
+    static const size_t lengths[] = {65536, 1 << 20};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        double back = socket_turns(side, 200, lengths[i], lengths[i]), word = socket_turns(side, 200, lengths[i], 8);
+        if (side != 0) continue;
+        printf("result socket_oneway_%zu %.3f us\n", lengths[i], back / 2 * 1e6);
+        printf("result socket_turn_%zu %.3f us\n", lengths[i], word * 1e6);
+    }
+}
+
 static void socket_stream(int side)
 {
     double best = socket_turns(side, (int)((64u << 20) / stream_size), stream_size, 1);
@@ -450,6 +462,7 @@ static void sockets(void)
     asleep = 1;
     both(socket_latency);
     asleep = 0;
+    both(socket_long);
     for (int i = 0; i < SIZES; i++) {
         stream_size = sizes[i];
         both(socket_stream);

@@ -383,6 +383,14 @@ static void over(double batch)
     report("put_8", measure(put, NULL, batch, 0) * 1e6, "us");
     report("get_8", measure(get, NULL, batch, 0) * 1e6, "us");
     report("fetch_and_op", measure(fetch_and_op, NULL, batch, 0) * 1e6, "us");
+    for (bytes = 65536; bytes <= LONG; bytes *= 16) {
+        char name[32];
+        snprintf(name, sizeof name, "put_%d", (int)bytes);
+        report(name, measure(put, NULL, batch, 0) * 1e6, "us");
+        snprintf(name, sizeof name, "get_%d", (int)bytes);
+        report(name, measure(get, NULL, batch, 0) * 1e6, "us");
+    }
+    bytes = 8;
     report("puts_1000", measure(many_puts, NULL, batch, 0) * 1e6, "us");
     report("stream_1048576", 1e-9 * STREAM * LONG / measure(stream, NULL, batch, 0), "GB/s");
     MPI_Win_unlock_all(win);

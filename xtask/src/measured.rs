@@ -163,6 +163,11 @@ impl Measured {
 /// Whether the goals are met, in words.
 fn goals(row: &Row, ours: Option<f64>, limit: Option<f64>, to_rivals: Option<f64>) -> String {
     let mut text = String::new();
+    if let (None, Some(is)) = (row.rival_goal, to_rivals)
+        && is < 1.0
+    {
+        text += "  lost to a rival";
+    }
     let mut goal =
         |met: bool, words: String| text += &format!("  {} {words}", if met { "met" } else { "MISSED" });
     if let (Some(wanted), Some(is)) = (row.rival_goal, to_rivals) {
@@ -188,9 +193,6 @@ fn goals(row: &Row, ours: Option<f64>, limit: Option<f64>, to_rivals: Option<f64
     }
     if let (Some(ours), "x loop", Some(_)) = (ours, row.unit, row.rival_goal) {
         goal(ours >= 0.9, "(>= 0.9 x loop)".into());
-    }
-    if let (Some(ours), "idle_cpu") = (ours, row.name) {
-        goal(ours < 2.0, "(< 2 %)".into());
     }
     text
 }
