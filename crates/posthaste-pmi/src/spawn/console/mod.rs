@@ -85,6 +85,8 @@ struct Looking {
     looks: Vec<Look>,
     /// It goes to standard error; otherwise only to those who have asked.
     aloud: bool,
+    /// The job's time is up: it is ended when that has been seen.
+    up: Option<Duration>,
 }
 
 /// The cause that will be reported.
@@ -277,7 +279,8 @@ impl<'a> Console<'a> {
         if let Some(looking) = &mut self.looking {
             looking.aloud |= aloud;
         } else if !self.over {
-            self.looking = Some(Looking { until: Instant::now() + LOOKING, looks: Vec::new(), aloud });
+            self.looking =
+                Some(Looking { until: Instant::now() + LOOKING, looks: Vec::new(), aloud, up: None });
             self.orders.push_back(Order::Look);
         }
     }
@@ -292,7 +295,7 @@ impl<'a> Console<'a> {
 
     /// Queues what the ranks are doing, as far as it is known.
     fn say_looks(&mut self) {
-        let Some(Looking { mut looks, aloud, .. }) = self.looking.take() else { return };
+        let Some(Looking { mut looks, aloud, up, .. }) = self.looking.take() else { return };
         looks.sort_unstable_by_key(|look| look.rank);
         let text = self.hooks.explain(&looks);
         if let Some(askers) = &mut self.askers {
@@ -300,6 +303,9 @@ impl<'a> Console<'a> {
         }
         if aloud && !text.is_empty() {
             self.say(&format!("what the ranks are doing:\n{text}"));
+        }
+        if let Some(limit) = up.filter(|_| self.running > 0) {
+            self.fail_here(Cause::Timeout { limit });
         }
     }
 
@@ -415,7 +421,10 @@ impl Above for Console<'_> {
             self.deadline = None;
             if self.running > 0 {
                 self.explain(true);
-                self.fail_here(Cause::Timeout { limit });
+                match &mut self.looking {
+                    Some(looking) => looking.up = Some(limit),
+                    None => self.fail_here(Cause::Timeout { limit }),
+                }
             }
         }
         if self.grace.is_some_and(|at| at <= now) {
