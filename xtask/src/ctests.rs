@@ -26,7 +26,7 @@ use std::{
 };
 
 use crate::{
-    copies, device,
+    device,
     mpi::Mpi,
     process::{Job, Outcome},
     project::{Fallible, Project, files, stem},
@@ -295,10 +295,7 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, deep: bool, tally: &mut
     }
     if Over::Atomics.can_be_used(project).is_ok() {
         run_those(project, mpi, |name| BY_ATOMICS.contains(&name), Over::Atomics, tally)?;
-        let name = "c over libfabric: its provider does the atomic operations on windows";
-        tally.test(name, || by_provider(project, mpi));
     }
-    tally.test("c over tcp and a plug-in: short accesses leave together", || gathered(project, mpi));
     run_those(project, mpi, |name| is_of(&IN_VCIS, name), Over::Vcis, tally)?;
     for over in [Over::OwnBuffers, Over::Streaming] {
         run_those(project, mpi, |name| is_of(&BY_COPIES, name), over, tally)?;
@@ -306,46 +303,6 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, deep: bool, tally: &mut
     run_those(project, mpi, |name| BY_DEVICE.contains(&name), Over::Device, tally)?;
     // Enough to see that it works under mpiexec: the engine's suite goes through all of it.
     run_those(project, mpi, |name| is_of(&BY_PLUGIN, name), Over::Plugin, tally)
-}
-
-/// Counters are changed by libfabric's provider where that is asked for, and by their owner otherwise; puts and gets go through the
-/// network's access to memory, which TCP alone does not have.
-fn by_provider(project: &Project, mpi: &Mpi) -> Fallible {
-    let program = helper(project, mpi, "", "win_requests")?;
-    for (over, changes, transfers) in
-        [(Over::Atomics, true, true), (Over::Fabric, false, true), (Over::Tcp, false, false)]
-    {
-        let job = over.method(project, mpi.mpiexec(2, false).arg("-counters").arg(&program));
-        let said = job.env("POSTHASTE_MAP_WINDOWS", "0").succeed()?.all();
-        for (counter, expected) in [("onesided.changes", changes), ("onesided.transfers", transfers)] {
-            if copies::counted(&said, counter) != expected {
-                return Err(format!(
-                    "over {}, a counter {counter}: {expected} was expected\n{said}",
-                    over.name()
-                ));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Of thousands of short accesses in a row nearly all leave together with others.
-fn gathered(project: &Project, mpi: &Mpi) -> Fallible {
-    const ACCESSES: u64 = 12_000; // by two ranks, 2,000 in each of three rounds
-    let program = helper(project, mpi, "", "win_gathered")?;
-    for over in [Over::Tcp, Over::Plugin] {
-        over.can_be_used(project)?;
-        let job = over.method(project, mpi.mpiexec(2, false).arg("-counters").arg(&program));
-        let said = job.env("POSTHASTE_MAP_WINDOWS", "0").succeed()?.all();
-        let gathered = copies::count(&said, "packets.gathered");
-        if gathered < ACCESSES * 9 / 10 {
-            let name = over.name();
-            return Err(format!(
-                "over {name}, of {ACCESSES} accesses {gathered} left together with others\n{said}"
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Whether a part of its name is in the list. The tests of counters in each kind of number are about data, take up to 40 s each, and

@@ -12,8 +12,8 @@ mod dependencies;
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, bits, builds, coll_killed, conformance, ctests, delays, demo, dist, face, faults,
-    fortran, hangs, headers, hosts, install, instructions, killed,
+    abi_check, arrows, bits, builds, coll_killed, conformance, counters, ctests, delays, demo, dist, face,
+    faults, fortran, hangs, headers, hosts, install, instructions, killed,
     lanes::{self, Lane, Step},
     launchers, lost,
     mpi::Mpi,
@@ -116,6 +116,7 @@ pub(crate) const PARTS: &[Part] = &[
     with_library("launchers", |gate, tally| launchers::run(&gate.project, &gate.mpi, tally)),
     with_library("methods", |gate, tally| {
         fallible(tally, |tally| ctests::over_methods(&gate.project, &gate.mpi, gate.deep, tally));
+        counters::run(&gate.project, &gate.mpi, tally);
     }),
     with_library("hosts", |gate, tally| hosts::run(&gate.project, &gate.mpi, tally)),
     with_library("python", |gate, tally| python::tests(&gate.project, &gate.mpi, gate.deep, tally)),

@@ -15,6 +15,7 @@ mod comings;
 mod conformance;
 mod container;
 mod copies;
+mod counters;
 mod ctests;
 mod delays;
 mod demo;

@@ -630,7 +630,30 @@ fn neighbors(world: &Communicator<'_>) -> Result<()> {
         let (first, second) = (length + before(1), length + before(2));
         let mut all = vec![u32::MAX; first + second];
         ring.neighbor_all_gather_varying(&mine, &mut all, Counts::at(&[first, second], &[second, 0]))?;
-        assert_eq!(all, [block(before(2), 0, second), block(before(1), 0, first)].concat());
+        let gathered = [block(before(2), 0, second), block(before(1), 0, first)].concat();
+        assert_eq!(all, gathered);
+        all.fill(u32::MAX);
+        let (counts_there, places) = ([first, second], [second, 0]);
+        ring.scope(|s| {
+            s.neighbor_all_gather_varying(&mine, &mut all, Counts::at(&counts_there, &places)).map(drop)
+        })?;
+        assert_eq!(all, gathered);
+        let mut gather = ring.persistent(mine, vec![0; first + second], |plans, data, all| {
+            plans.neighbor_all_gather_varying(data, all, Counts::at(&counts_there, &places))
+        })?;
+        let mut exchange = ring.persistent(data, vec![0; 2 * length + 1], |plans, data, all| {
+            plans.neighbor_all_to_all_varying(data, &counts, all, &counts)
+        })?;
+        let mut spread = ring.persistent(vec![rank; length], vec![0; 2 * length], |plans, data, all| {
+            plans.neighbor_all_gather(data, all)
+        })?;
+        for _ in 0..2 {
+            gather.start()?.wait()?;
+            exchange.start()?.wait()?;
+            spread.start()?.wait()?;
+            assert!(gather.result() == gathered && exchange.result() == expected);
+            assert_eq!(*spread.result(), [vec![before(1); length], vec![before(2); length]].concat());
+        }
 
         let mut halo = ring.persistent(vec![0; 2 * length], vec![0; 2 * length], |plans, data, all| {
             plans.neighbor_all_to_all(data, all)
