@@ -604,6 +604,12 @@ impl Differs {
     }
 }
 
+/// What the one or the other of two neighbours says that call different functions.
+const NEIGHBOURS: [&str; 2] = [
+    "rank 0 called MPI_Neighbor_allgather where rank 1 called MPI_Neighbor_alltoall, as collective operation 0 of ring",
+    "rank 1 called MPI_Neighbor_alltoall where rank 0 called MPI_Neighbor_allgather, as collective operation 0 of ring",
+];
+
 /// Two calls of which rank 0 makes the first and the others make the second (see `tests/c/fault/mismatch.c`), on how many
 /// ranks, and what must be said before anybody waits for ever.
 struct Mismatch {
@@ -725,15 +731,7 @@ const MISMATCHES: [Mismatch; 42] = [
     ),
     mismatch("types", ["Iallreduce", "Iallreduce"], 3, "the receive takes them for 4 MPI_"),
     // Of neighbours each hears of it from the other.
-    mismatch(
-        "ring",
-        ["neighbor_allgather", "neighbor_alltoall"],
-        2,
-        "rank 0 called MPI_Neighbor_allgather where rank 1 called MPI_Neighbor_alltoall, as \
-         collective operation 0 of ring",
-    )
-    .or("rank 1 called MPI_Neighbor_alltoall where rank 0 called MPI_Neighbor_allgather, as \
-         collective operation 0 of ring"),
+    mismatch("ring", ["neighbor_allgather", "neighbor_alltoall"], 2, NEIGHBOURS[0]).or(NEIGHBOURS[1]),
     mismatch(
         "ring",
         ["Ineighbor_allgather", "neighbor_alltoallv"],
@@ -743,16 +741,9 @@ const MISMATCHES: [Mismatch; 42] = [
     )
     .or("rank 1 called MPI_Neighbor_alltoallv where rank 0 called MPI_Neighbor_allgather, as \
          collective operation 0 of ring"),
-    mismatch(
-        "ring",
-        ["neighbor_allgather", "neighbor_alltoall"],
-        2,
-        "rank 0 called MPI_Neighbor_allgather where rank 1 called MPI_Neighbor_alltoall, as \
-         collective operation 0 of ring",
-    )
-    .or("rank 1 called MPI_Neighbor_alltoall where rank 0 called MPI_Neighbor_allgather, as \
-         collective operation 0 of ring")
-    .on_hosts(),
+    mismatch("ring", ["neighbor_allgather", "neighbor_alltoall"], 2, NEIGHBOURS[0])
+        .or(NEIGHBOURS[1])
+        .on_hosts(),
     // Between hosts: another function, and another root.
     mismatch(
         "world",

@@ -441,8 +441,8 @@ impl Place {
     fn take(&mut self, engine: &mut Engine, methods: &mut Methods, plan: &Plan, step: &Step) -> Result<()> {
         let at = self.next - 1;
         match step {
-            // Who is not told yet gets no data, for which it might have to come back.
             Step::Send { .. } if self.says == Says::Nothing => {}
+            // Who is not told yet gets no data, for which it might have to come back.
             Step::Send { to, .. } if let Says::Word(tag) = self.says => {
                 if let Started::Request(id) = stray::say(engine, methods, plan, tag, *to)? {
                     self.lists.outstanding.push(Outstanding { id, step: at, aside: None });
