@@ -78,12 +78,6 @@ impl Access {
     }
 }
 
-/// Access epochs by their numbers.
-const FENCE_USED: u8 = Access::FenceUsed as u8;
-const STARTED_SOME: u8 = Access::Started as u8;
-const LOCKS: u8 = Access::Locks as u8;
-const LOCK_ALL: u8 = Access::LockAll as u8;
-
 /// How this member may access a target.
 const CLOSED: u8 = 0;
 const SHARED: u8 = 1;
@@ -173,13 +167,7 @@ impl Epochs {
 
     #[inline]
     fn access(&self) -> Access {
-        Access::of(self.number())
-    }
-
-    /// The number of the access epoch: the short ways look at that alone.
-    #[inline(always)]
-    fn number(&self) -> u8 {
-        self.access.load(Ordering::Relaxed) as u8
+        Access::of(self.access.load(Ordering::Relaxed) as u8)
     }
 
     fn set(&self, access: Access) {
@@ -220,10 +208,10 @@ impl Epochs {
     /// Whether a target may certainly be accessed now.
     #[inline(always)]
     pub(super) fn permits(&self, target: usize) -> bool {
-        match self.number() {
-            LOCK_ALL | FENCE_USED => true,
-            LOCKS | STARTED_SOME => self.is_open(target),
-            _ => false,
+        match self.access() {
+            Access::LockAll | Access::FenceUsed => true,
+            Access::Locks | Access::Started => self.is_open(target),
+            Access::None | Access::Fence | Access::Freed | Access::Revoked => false,
         }
     }
 
@@ -231,9 +219,11 @@ impl Epochs {
     #[inline(always)]
     pub(super) fn permits_flush(&self, target: Option<i32>) -> bool {
         let target = target.map(|target| target as u32 as usize);
-        match self.number() {
-            LOCK_ALL => target.is_none_or(|target| target < self.targets.members),
-            LOCKS => target.is_none_or(|target| target < self.targets.members && self.is_open(target)),
+        match self.access() {
+            Access::LockAll => target.is_none_or(|target| target < self.targets.members),
+            Access::Locks => {
+                target.is_none_or(|target| target < self.targets.members && self.is_open(target))
+            }
             _ => false,
         }
     }
