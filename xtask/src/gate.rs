@@ -12,8 +12,8 @@ mod dependencies;
 use std::time::Instant;
 
 use crate::{
-    abi_check, arrows, bits, builds, coll_killed, conformance, counters, ctests, delays, demo, dist, face,
-    faults, fortran, hangs, headers, hosts, install, instructions, killed,
+    abi_check, arrows, bits, builds, busy_start, coll_killed, conformance, counters, ctests, delays, demo,
+    dist, face, faults, fortran, hangs, headers, hosts, install, instructions, killed,
     lanes::{self, Lane, Step},
     launchers, lost,
     mpi::Mpi,
@@ -97,7 +97,10 @@ pub(crate) const PARTS: &[Part] = &[
     }),
     with_library("fortran", |gate, tally| fortran::tests(&gate.project, &gate.mpi, tally)),
     with_library("face", |gate, tally| face::run(&gate.project, tally)),
-    with_library("paths", |gate, tally| faults::paths(&gate.project, &gate.mpi, tally)),
+    with_library("paths", |gate, tally| {
+        faults::paths(&gate.project, &gate.mpi, tally);
+        busy_start::run(&gate.project, &gate.mpi, tally);
+    }),
     with_library("faults", |gate, tally| {
         faults::run(&gate.project, &gate.mpi, tally);
         lost::run(&gate.project, &gate.mpi, tally);

@@ -10,6 +10,7 @@ mod arrows;
 mod bench;
 mod bits;
 mod builds;
+mod busy_start;
 mod coll_killed;
 mod comings;
 mod conformance;

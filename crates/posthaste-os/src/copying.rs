@@ -189,23 +189,27 @@ pub fn publish(node: Node, cpus: &[usize]) -> Node {
     node.with_own_buffers(large_bytes(), most_own_buffers().min(ranks * (ranks - 1)))
 }
 
-/// Makes the segment of two processes of different jobs, says there what is known, and makes places for own bounce buffers unless
+/// Makes the segment of two processes of different jobs, says there what is known, if anything is, and makes places for own bounce buffers unless
 /// the process has very many such segments: it has so many already.
 ///
 /// # Errors
 /// As [`Node::create_pair`].
-pub fn publish_pair(known: Copying, segments: usize) -> io::Result<Node> {
+pub fn publish_pair(known: Option<Copying>, segments: usize) -> io::Result<Node> {
     let has_own = 2 * segments < most_own_buffers();
     let node = Node::create_pair(if has_own { large_bytes() } else { 0 })?;
-    node.set_copying(known.word());
+    known.iter().for_each(|known| node.set_copying(known.word()));
     Ok(node)
 }
 
 /// What is right between a process of this node segment and one of another job on these CPUs. Nobody may have asked yet, for a
 /// rank alone copies to none of its own job.
-pub fn between_jobs(node: &Node, cpus: &[usize]) -> Copying {
+pub fn between_jobs(node: &Node, cpus: &[usize]) -> Option<Copying> {
     let is_alone = node.ranks() < 2 && cpus.len() > 1;
-    Copying::from_word(node.copying()).or_else(|| is_alone.then(|| find_out(cpus).0)).unwrap_or_default()
+    let find_out = || match find_out(cpus) {
+        (_, Origin::Unknown(_)) => None,
+        (found, _) => Some(found),
+    };
+    Copying::from_word(node.copying()).or_else(|| if is_alone { find_out() } else { None })
 }
 
 /// Own bounce buffers in a 128th of the memory that is there, for all pairs of a node together; further pairs use small ones. A

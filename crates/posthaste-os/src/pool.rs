@@ -13,9 +13,11 @@
 //! * a message that fits into the buffer as a whole when it begins may wait there for its receive, behind others that do.
 //!   One that needs more room begins only behind messages that are certain to be drained ([`Filler::is_certain`]): else it
 //!   could wait for room that only its own receive brings;
+//! * where a byte lies follows from its position and the size in use, which the sender of an own buffer changes only when everything
+//!   has been copied out ([`Filler::begin`]), before it announces the next message;
 //! * the receiver gives a borrowed buffer back when it has drained the whole message, and wakes those that have found none free.
 //!
-//! Part: `choice`, by which kind of copy a pair's own buffer is filled.
+//! Part: `choice`, how a pair's own buffer is filled: by which kind of copy, and all of it or a small part.
 
 mod choice;
 
@@ -24,6 +26,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 pub(crate) use self::choice::Talk;
+pub use self::choice::{Change, Way};
 use self::choice::{Chooser, Heeding};
 use crate::machine;
 use crate::mem::{Sink, Source, Store};
@@ -33,7 +36,10 @@ use crate::memory::{BufferMemory, Node};
 #[derive(Debug)]
 pub struct Filler {
     memory: BufferMemory,
+    /// Bytes in use.
     size: usize,
+    /// Bytes that may be.
+    whole: usize,
     at: u64,
     drained_seen: u64,
     /// Behind this, every message is certain to be drained.
@@ -47,6 +53,7 @@ pub struct Filler {
 #[derive(Debug)]
 pub struct Buffer {
     memory: BufferMemory,
+    /// Bytes in use.
     size: usize,
     /// Everything before this has been copied out.
     passed: u64,
@@ -125,17 +132,16 @@ fn give_back(node: &Node, to: usize, index: usize) -> bool {
     node.buffers_taken(to).fetch_and(!(1 << index | WANTED), Ordering::Release) & WANTED != 0
 }
 
-/// Takes a bounce buffer for messages to receiver `to`, for good, and uses so many bytes of it, at most what there is; `None`
-/// when all are in use or the system has no memory.
+/// Takes a bounce buffer for messages to receiver `to`, for good, and uses so many bytes of it, at most what there is, or at first as
+/// many as a `small` one has; `None` when all are in use or the system has no memory.
 #[cfg(not(loom))]
-pub fn claim_own(node: &Node, to: usize, bytes: usize) -> Option<Filler> {
-    let size = bytes.min(node.own_buffer_bytes());
-    let number = node.take_own_buffer(size)?;
+pub fn claim_own(node: &Node, to: usize, bytes: usize, small: bool) -> Option<Filler> {
+    let whole = bytes.min(node.own_buffer_bytes());
+    let number = node.take_own_buffer(whole)?;
     let memory = BufferMemory::own(node, number)?;
-    // SYNC: read by the receiver in `Buffer::open` behind the packet that names the buffer.
-    memory.own_size()?.store(size as u64, Ordering::Relaxed);
-    memory.populate(size);
-    Some(Filler::new(memory, size, to, node.buffers() + number))
+    let mut filler = Filler::new(memory, whole, to, node.buffers() + number);
+    filler.use_size(small);
+    Some(filler)
 }
 
 impl Filler {
@@ -144,6 +150,7 @@ impl Filler {
         Self {
             memory,
             size,
+            whole: size,
             at,
             drained_seen: at,
             uncertain_until: at,
@@ -173,12 +180,48 @@ impl Filler {
         self.at
     }
 
-    /// How the next message is to be copied in: as the receiver has found out to be best, else as usual.
+    /// The next message begins, before any packet announces it. By which kind of copy it is copied in: as the receiver has found out to be
+    /// best, else as usual.
     #[inline]
-    pub fn store(&mut self, usual: Store) -> Store {
-        match self.memory.talk() {
-            Some(talk) => self.heeding.store(&talk, self.at, usual),
-            None => usual,
+    pub fn begin(&mut self, usual: Store) -> Store {
+        let asked = match self.memory.talk() {
+            Some(talk) => self.heeding.asked(&talk),
+            None => return usual,
+        };
+        if let Some(asked) = asked {
+            self.heed(asked);
+        }
+        self.heeding.store().unwrap_or(usual)
+    }
+
+    /// Goes the way that the receiver asks for, now or when it has copied out everything.
+    #[cold]
+    fn heed(&mut self, asked: u64) {
+        let small = Way::from_word(asked).map(|way| way.small);
+        let is_other = small.is_some_and(|small| self.size_of(small) != self.size);
+        if is_other && !self.is_drained() {
+            return;
+        }
+        if let Some(small) = small.filter(|_| is_other) {
+            self.use_size(small);
+        }
+        if let Some(talk) = self.memory.talk() {
+            self.heeding.heed(&talk, self.at, asked);
+        }
+    }
+
+    /// Bytes in use of a buffer that is used as a small one, or whole.
+    fn size_of(&self, small: bool) -> usize {
+        if small { self.whole.min(self.memory.node().buffer_bytes()) } else { self.whole }
+    }
+
+    /// From the next message on, which begins in an empty buffer.
+    fn use_size(&mut self, small: bool) {
+        self.size = self.size_of(small);
+        if let Some(size) = self.memory.own_size() {
+            // SYNC: read by the receiver in `Buffer::open` and `Buffer::begin` behind the packet that announces the message.
+            size.store(self.size as u64, Ordering::Relaxed);
+            self.memory.populate(self.size);
         }
     }
 
@@ -276,11 +319,7 @@ impl Buffer {
             #[cfg(not(loom))]
             Some(number) => {
                 let memory = BufferMemory::own(node, number)?;
-                let size = memory.own_size()?.load(Ordering::Relaxed) as usize;
-                // Whatever the sender says, there is no more than this.
-                if !(1..=node.own_buffer_bytes()).contains(&size) {
-                    return None;
-                }
+                let size = said_size(&memory)?;
                 memory.populate(size);
                 (memory, size)
             }
@@ -293,12 +332,31 @@ impl Buffer {
         Some(Self { memory, size, passed, published, beyond, has_published, chooser, to, index })
     }
 
-    /// Finds out by which kind of copy the buffer is filled best, if it is one of a pair's own; so far by this one.
+    /// Finds out which way the buffer is filled best, if it is one of a pair's own; so far it is this one. Whether other kinds of copy
+    /// may be asked for, and other sizes.
     #[must_use]
-    pub fn choosing(self, usual: Store) -> Self {
-        let chooser =
-            self.memory.talk().filter(|_| cfg!(target_arch = "x86_64")).map(|_| Chooser::new(usual));
+    pub fn choosing(self, usual: Way, stores: bool, sizes: bool) -> Self {
+        let stores = stores && cfg!(target_arch = "x86_64");
+        let chooses = (stores || sizes) && self.memory.talk().is_some();
+        let chooser = chooses.then(|| Chooser::new(usual, stores, sizes));
         Self { chooser, ..self }
+    }
+
+    /// A message of an own buffer begins, perhaps in another size.
+    #[inline]
+    pub fn begin(&mut self) {
+        let said = self.memory.own_size().map(|size| size.load(Ordering::Relaxed) as usize);
+        if said.is_some_and(|said| said != self.size) {
+            self.resize();
+        }
+    }
+
+    #[cold]
+    fn resize(&mut self) {
+        if let Some(size) = said_size(&self.memory) {
+            self.size = size;
+            self.memory.populate(size);
+        }
     }
 
     /// Number of the buffer.
@@ -396,13 +454,12 @@ impl Buffer {
         std::mem::take(&mut self.has_published)
     }
 
-    /// A message has been copied out up to here, which was its end; the buffer persists.
-    pub fn finish(&mut self, cursor: &Cursor) {
+    /// A message has been copied out up to here, which was its end; the buffer persists. The change, if the pair goes another way from
+    /// now on.
+    pub fn finish(&mut self, cursor: &Cursor) -> Option<Change> {
         self.publish();
-        if let (Some(chooser), Some(talk)) = (&mut self.chooser, self.memory.talk()) {
-            let took = || cursor.began.map(|began| machine::now().saturating_sub(began));
-            chooser.ended(&talk, cursor.start, cursor.drained(), took);
-        }
+        let took = || cursor.began.map(|began| machine::now().saturating_sub(began));
+        self.chooser.as_mut()?.ended(&self.memory.talk()?, cursor.start, cursor.drained(), took)
     }
 
     /// A message is over; a borrowed buffer is free for the next sender then. One of a pair's own stays with its sender. Whether
@@ -412,6 +469,12 @@ impl Buffer {
         self.publish();
         !self.is_own() && give_back(self.memory.node(), self.to, self.index)
     }
+}
+
+/// Bytes in use of an own buffer, as its sender says, whatever that is: no more than there are.
+fn said_size(memory: &BufferMemory) -> Option<usize> {
+    let size = memory.own_size()?.load(Ordering::Relaxed) as usize;
+    (1..=memory.node().own_buffer_bytes()).contains(&size).then_some(size)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -482,7 +545,7 @@ mod tests {
                 assert!(!filler.is_certain());
                 let got = drain(&mut buffer, starts[message], len as u64);
                 assert_eq!(got, pattern(message as u8, len));
-                buffer.finish(&Cursor::new(0, 0));
+                let _ = buffer.finish(&Cursor::new(0, 0));
             }
             assert!(buffer.beyond.is_empty() && filler.is_certain() && filler.is_drained());
         }
@@ -509,7 +572,7 @@ mod tests {
                 "order {order}"
             );
             all.into_iter().for_each(|at| drop(drain(&mut buffer, start + 10 * at, 10)));
-            buffer.finish(&Cursor::new(0, 0));
+            let _ = buffer.finish(&Cursor::new(0, 0));
             assert!(filler.is_drained() && buffer.beyond.is_empty(), "order {order}");
         }
     }
@@ -517,7 +580,7 @@ mod tests {
     #[test]
     fn a_buffer_of_another_pair_is_not_given_back_as_one_that_was_borrowed() {
         let node = Node::create(9).unwrap().with_own_buffers(1 << 16, 72);
-        (0..72).for_each(|_| drop(claim_own(&node, 1, 1 << 16).unwrap()));
+        (0..72).for_each(|_| drop(claim_own(&node, 1, 1 << 16, false).unwrap()));
         let borrowed = claim(&node, 0, 0).unwrap();
         for index in [node.buffers(), 64, 79] {
             let _ = Buffer::open(&node, 0, index).unwrap().give_back();
@@ -560,38 +623,75 @@ mod tests {
 
     /// Through the words of the buffer itself, and with two messages under way.
     #[test]
-    fn the_receiver_of_an_own_buffer_asks_for_another_kind_of_copy() {
+    fn the_receiver_of_an_own_buffer_asks_for_other_ways() {
         const LEN: usize = 8 << 10;
-        let node = Node::create(2).unwrap().with_own_buffers(1 << 16, 1);
+        let node = Node::create(2).unwrap().with_own_buffers(1 << 20, 1);
         let peer = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
-        let mut filler = claim_own(&node, 1, 1 << 16).unwrap();
-        let mut buffer = Buffer::open(&peer, 1, filler.index()).unwrap().choosing(Store::Plain);
+        let mut filler = claim_own(&node, 1, 1 << 20, true).unwrap();
+        let usual = Way { store: Store::Plain, small: true };
+        let mut buffer = Buffer::open(&peer, 1, filler.index()).unwrap().choosing(usual, true, true);
         let sent = pattern(1, LEN);
-        let mut streamed = 0;
+        let (mut streamed, mut whole) = (0, 0);
+        let mut sizes = Vec::new();
         for _ in 0..200 {
             let cursors = [(); 2].map(|()| {
                 let start = filler.position();
-                streamed += usize::from(filler.store(Store::Plain) == Store::Streaming);
+                streamed += usize::from(filler.begin(Store::Plain) == Store::Streaming);
+                whole += usize::from(filler.size() == 1 << 20);
                 assert_eq!(fill(&mut filler, &sent), LEN);
                 Cursor::new(start, LEN as u64)
             });
             // The second one ends before the first one.
             let [mut first, mut second] = cursors;
             let mut take = |cursor: &mut Cursor, most| {
-                buffer.drain(cursor, most, |source| assert!(sent.starts_with(&source.to_vec()))).unwrap();
+                buffer.begin();
+                buffer.drain(cursor, most, |source| assert!(sent.starts_with(&source.to_vec()))).unwrap()
             };
-            take(&mut first, LEN);
-            take(&mut second, LEN);
-            assert!(!cfg!(target_arch = "x86_64") || first.began <= second.began);
-            buffer.finish(&second);
-            buffer.finish(&first);
+            for cursor in [&mut first, &mut second] {
+                while cursor.drained() < LEN as u64 {
+                    take(cursor, LEN);
+                }
+            }
+            sizes.push(buffer.size);
+            assert!(first.began <= second.began);
+            let _ = buffer.finish(&second);
+            let _ = buffer.finish(&first);
         }
         let asked = filler.memory.talk().unwrap().ask.load(Ordering::Relaxed);
-        if cfg!(target_arch = "x86_64") {
-            assert_eq!(asked >> 2, 3, "one kind, the other, and the one that is kept");
-            assert!(streamed >= 8, "{streamed} were to be streamed");
-        } else {
-            assert_eq!((asked, streamed), (0, 0));
+        sizes.dedup();
+        assert!(sizes.starts_with(&[node.buffer_bytes(), 1 << 20]), "{sizes:?}");
+        let kinds = if cfg!(target_arch = "x86_64") { 2 } else { 1 };
+        assert_eq!(asked >> 3, 2 * kinds + 1, "each way, and the one that is kept");
+        assert!(streamed >= 16 * (kinds as usize - 1) && whole >= 8 * kinds as usize, "{streamed} {whole}");
+    }
+
+    #[test]
+    fn another_size_is_used_when_everything_has_been_copied_out() {
+        let node = Node::create(2).unwrap().with_own_buffers(1 << 20, 1);
+        let mut filler = claim_own(&node, 1, 1 << 20, false).unwrap();
+        let mut buffer = Buffer::open(&node, 1, filler.index()).unwrap();
+        let small = node.buffer_bytes();
+        let (sent, len) = (pattern(3, small), small as u64);
+        let talk_asks = |filler: &Filler, word: u64| {
+            filler.memory.talk().unwrap().ask.store(word, Ordering::Relaxed);
+        };
+        for (word, (now, then)) in [(1 << 3 | 4, (1 << 20, small)), (2 << 3, (small, 1 << 20))] {
+            let start = filler.position();
+            assert_eq!(fill(&mut filler, &sent), small);
+            talk_asks(&filler, word);
+            filler.begin(Store::Plain);
+            assert_eq!(filler.size(), now, "one message waits");
+            buffer.begin();
+            assert_eq!(drain(&mut buffer, start, len), sent);
+            let _ = buffer.finish(&Cursor::new(0, 0));
+            filler.begin(Store::Plain);
+            assert_eq!(filler.size(), then);
+        }
+        // A size that makes no sense is not used.
+        for lie in [0, 1 << 40, u64::MAX] {
+            filler.memory.own_size().unwrap().store(lie, Ordering::Relaxed);
+            buffer.begin();
+            assert_eq!(buffer.size, small);
         }
     }
 
@@ -601,7 +701,7 @@ mod tests {
         assert!(Buffer::open(&node, 0, node.buffers()).is_none(), "none is taken yet");
         let peer = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
         for number in 0..3 {
-            let mut filler = claim_own(&node, 1, 1 << (19 + number)).unwrap();
+            let mut filler = claim_own(&node, 1, 1 << (19 + number), false).unwrap();
             let size = 1 << (19 + number).min(20);
             assert_eq!((filler.index(), filler.size()), (node.buffers() + number, size));
             let mut buffer = Buffer::open(&peer, 1, filler.index()).unwrap();
@@ -613,8 +713,8 @@ mod tests {
                 assert!(Buffer::open(&peer, 1, filler.index()).is_none(), "{lie}");
             }
         }
-        assert!(claim_own(&node, 1, 1 << 20).is_none());
+        assert!(claim_own(&node, 1, 1 << 20, false).is_none());
         assert!(Buffer::open(&peer, 1, node.buffers() + 3).is_none());
-        assert!(claim_own(&Node::create(2).unwrap(), 1, 1 << 20).is_none());
+        assert!(claim_own(&Node::create(2).unwrap(), 1, 1 << 20, false).is_none());
     }
 }

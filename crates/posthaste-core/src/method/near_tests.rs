@@ -26,7 +26,7 @@ fn pair() -> [Methods; 2] {
         let setup =
             TcpSetup { me: Peer(0), peers: 1, secret: [1; 32], format: Format::NATIVE, node: "here".into() };
         let (mut tcp, _) = Tcp::new(setup, &config, Box::new(Shelf::default())).unwrap();
-        tcp.shares_memory_on(7, Copying::default());
+        tcp.shares_memory_on(7, Some(Copying::default()));
         let doorbell = Doorbell::new(&node, 0).watching(Arc::new(Set::new().unwrap())).unwrap();
         let near = Near::new(Peer(0), doorbell, &config, false);
         Methods::new(Routes::new(1, Route::Loopback), Peer(0)).with(Some(tcp)).with(Some(near))

@@ -21,14 +21,14 @@ use posthaste_os::mapped::Mapped;
 use posthaste_os::mem::{Source, Store};
 use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Life, Node};
 use posthaste_os::peer_copy::{self};
-use posthaste_os::pool::{self, Buffer, Cursor, Filler};
+use posthaste_os::pool::{self, Buffer, Change, Cursor, Filler, Way};
 use posthaste_os::ring::{self, Load, Reader, Writer};
 use posthaste_os::wake::Doorbell;
 
 use crate::buffer::{self, OwnedBuf};
 use crate::config::{BounceBuffer, Config, LongProtocol};
 use crate::datatype::Segment;
-use crate::error::{self, Error, ErrorClass};
+use crate::error::{self, Error, ErrorClass, say};
 use crate::ids::{Peer, RequestId};
 use crate::jobs::ProcessName;
 use crate::method::contract::{Method, Room};
@@ -107,8 +107,8 @@ pub struct Shm {
     yielded: u64,
     /// How long messages are copied.
     copying: Copying,
-    /// It finds out with its peers how messages are copied best through buffers of a pair's own: no setting says how.
-    chooses: bool,
+    /// What it finds out with its peers about copying through buffers of a pair's own.
+    choosing: buffers::Choosing,
     chunk: usize,
     packet: usize,
     /// Longest eager message, by receiver.
@@ -268,7 +268,7 @@ impl Shm {
             polls: 1,
             yielded: 0,
             copying,
-            chooses: config.copy_store.is_none() && !oversubscribed,
+            choosing: buffers::Choosing::new(node, config, oversubscribed),
             // Two chunks are copied in at once (`send_buffered`), so they have to fit.
             chunk: config.stream_chunk.min(pool::bytes(node) / 2),
             packet,

@@ -104,7 +104,7 @@ pub struct Tcp {
     /// What concerns peers that share memory.
     settled: Vec<Settled>,
     /// How long messages are copied to peers of other jobs.
-    copying: Copying,
+    copying: Option<Copying>,
     /// The connection on which something came last.
     busy: Option<Peer>,
     /// Fruitless looks since.
@@ -237,7 +237,7 @@ impl Tcp {
             done: VecDeque::new(),
             lost: VecDeque::new(),
             settled: Vec::new(),
-            copying: Copying::default(),
+            copying: None,
             busy: None,
             misses: 0,
             favour: progress::FAVOUR,

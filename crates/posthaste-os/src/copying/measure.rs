@@ -83,8 +83,9 @@ fn ends(large_bytes: usize) -> Option<[Vec<Ends>; 2]> {
     let mut sides = [Vec::new(), Vec::new()];
     for (large, store) in KINDS {
         let messages = if large { [32, 8] } else { [16, 4] };
-        let claim =
-            |to| if large { pool::claim_own(&node, to, large_bytes) } else { pool::claim(&node, to, 0) };
+        let claim = |to| {
+            if large { pool::claim_own(&node, to, large_bytes, false) } else { pool::claim(&node, to, 0) }
+        };
         let fillers = [claim(1)?, claim(0)?];
         let buffers =
             [Buffer::open(&node, 0, fillers[1].index())?, Buffer::open(&node, 1, fillers[0].index())?];

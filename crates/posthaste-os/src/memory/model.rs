@@ -305,6 +305,14 @@ impl BufferMemory {
     }
 
     /// There are no own buffers in the model.
+    pub(crate) fn own_size(&self) -> Option<&AtomicU64> {
+        None
+    }
+
+    /// See above.
+    pub(crate) fn populate(&self, _: usize) {}
+
+    /// See above.
     pub(crate) fn talk(&self) -> Option<Talk<'_>> {
         None
     }

@@ -148,6 +148,7 @@ impl BufferMemory {
     }
 
     /// Bytes of an own buffer that are used, as its sender says; 0 before it has.
+    #[inline]
     pub(crate) fn own_size(&self) -> Option<&AtomicU64> {
         // SAFETY: the third line of the control page, mapped by `own`, only reached as an atomic.
         self.own.as_ref().map(|own| unsafe { &*own.base().add(128).cast() })

@@ -1,12 +1,14 @@
-//! Which kind of copy fills a pair's own buffer: the messages themselves tell.
+//! How a pair's own buffer is filled: the messages themselves tell.
 //!
 //! What was measured once for a processor may not hold for long: a hypervisor gives a job other cores from one second to the next, and
-//! with them the faster kind of copy changes. So the receiver tries another kind now and then. It asks the sender for one, takes the
-//! time of some messages, asks for the other one, and keeps what took less. The time of a message is that from the first look at it to
-//! the end of its copy, and what the sender says that copying in takes.
+//! with them the faster kind of copy changes, and the better size of the buffer. Or the machine was too busy to measure anything. So the
+//! receiver tries other ways now and then. It asks the sender for one after the other, takes the time of some messages in each, and
+//! keeps what took least. The time of a message is that from the first look at it to the end of its copy, and what the sender says that
+//! copying in takes.
 //!
-//! What must stay true: a message says nothing of a kind that was asked for after it began ([`Talk::since`]); whatever the other side
-//! writes into these words costs speed at most.
+//! What must stay true: a message says nothing of a way that was asked for after it began ([`Talk::since`]); the sender goes another
+//! way round the buffer only when the receiver has copied out everything; whatever the other side writes into these words costs speed
+//! at most.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -16,11 +18,38 @@ use crate::memory::AtomicU64;
 
 /// Bytes of the shortest message that tells something.
 const SHORTEST: u64 = 4 << 10;
-/// Messages of each kind in a trial; the fastest counts.
+/// Messages of each way in a trial; the fastest counts.
 const TRIED: u32 = 8;
 /// Messages from one trial to the next: few at first, so that short programs have something of it, later many.
 const FIRST: u32 = 64;
 const LAST: u32 = 4096;
+/// Messages after which a trial ends if the sender goes on as before.
+const UNHEEDED: u32 = 64;
+
+/// How an own buffer is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// By which kind of copy.
+    pub store: Store,
+    /// Whether as much of it is used as of a buffer that is borrowed, which stays in the caches; else all of it.
+    pub small: bool,
+}
+
+impl Way {
+    /// As the low bits of a word; see [`WAY_BITS`].
+    pub(super) fn word(self) -> u64 {
+        let store = Store::NAMES.iter().position(|(_, store)| *store == self.store).unwrap_or(0);
+        store as u64 | u64::from(self.small) << 2
+    }
+
+    pub(super) fn from_word(word: u64) -> Option<Self> {
+        let (_, store) = Store::NAMES.get((word & 3) as usize)?;
+        Some(Self { store: *store, small: word & 4 != 0 })
+    }
+}
+
+/// Bits of a way in a word.
+const WAY_BITS: u32 = 3;
 
 /// The words by which both ends of an own buffer talk about it.
 pub(crate) struct Talk<'a> {
@@ -50,25 +79,30 @@ pub(super) struct Heeding {
 }
 
 impl Heeding {
-    /// How the message that begins `at` is copied in: as the receiver asks, else as usual.
-    #[inline]
-    pub(super) fn store(&mut self, talk: &Talk<'_>, at: u64, usual: Store) -> Store {
+    /// The way that the receiver has asked for since the last one that was heeded.
+    #[inline(always)]
+    pub(super) fn asked(&self, talk: &Talk<'_>) -> Option<u64> {
         let asked = talk.ask.load(Ordering::Relaxed);
-        if asked != self.asked {
-            self.heed(talk, at, asked);
-        }
-        self.store.unwrap_or(usual)
+        (asked != self.asked).then_some(asked)
     }
 
-    #[cold]
-    fn heed(&mut self, talk: &Talk<'_>, at: u64, asked: u64) {
+    /// By which kind of copy the receiver wants the buffer filled.
+    #[inline(always)]
+    pub(super) fn store(&self) -> Option<Store> {
+        self.store
+    }
+
+    /// The message that begins `at` is the first that goes the way of this word, which is returned if it is one.
+    pub(super) fn heed(&mut self, talk: &Talk<'_>, at: u64, asked: u64) -> Option<Way> {
+        let way = Way::from_word(asked).filter(|_| asked != 0);
         self.asked = asked;
-        self.store = Store::NAMES.get((asked & 3) as usize).map(|(_, store)| *store).filter(|_| asked != 0);
+        self.store = way.map(|way| way.store);
         (self.timed, self.best) = (TRIED, u64::MAX);
         talk.fill.store(0, Ordering::Relaxed);
         talk.since.store(at, Ordering::Relaxed);
         // SYNC: pairs with the Acquire load in `Chooser::tried`: the two words above.
         talk.heeded.store(asked, Ordering::Release);
+        way
     }
 
     /// Whether the time of a piece of so many bytes is to be taken.
@@ -86,11 +120,19 @@ impl Heeding {
     }
 }
 
+/// Another way that a pair goes from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The way.
+    pub way: Way,
+    /// Time of 1 MiB, in ns: so far, and by this way.
+    pub took: [u64; 2],
+}
+
 /// The receiver's part.
 #[derive(Debug)]
 pub(super) struct Chooser {
-    /// The usual kind and the other one.
-    kinds: [Store; 2],
+    ways: Vec<Way>,
     /// Which of them is asked for between trials.
     chosen: usize,
     /// Words asked so far.
@@ -102,19 +144,35 @@ pub(super) struct Chooser {
     trial: Option<Trial>,
 }
 
-/// A trial: which kind is tried, and the best times so far.
+/// A trial of all ways, one after the other, beginning with the one that is chosen.
 #[derive(Debug)]
 struct Trial {
-    tries: usize,
-    best: [u64; 2],
+    /// Ways that have been tried.
+    done: usize,
+    /// The best time of this way so far.
+    best: u64,
+    /// The time of the chosen way, and the best of the others.
+    times: [u64; 2],
+    /// Which that is.
+    fastest: usize,
     /// Messages to which the sender has not heeded what is asked for.
     unheeded: u32,
 }
 
 impl Chooser {
-    pub(super) fn new(usual: Store) -> Self {
-        let other = if usual == Store::Streaming { Store::Plain } else { Store::Streaming };
-        Self { kinds: [usual, other], chosen: 0, asks: 0, left: FIRST, pause: 8 * FIRST, trial: None }
+    /// So far this way is usual; whether other kinds of copy may be asked for, and other sizes.
+    pub(super) fn new(usual: Way, stores: bool, sizes: bool) -> Self {
+        let other = if usual.store == Store::Streaming { Store::Plain } else { Store::Streaming };
+        let mut ways = vec![usual];
+        if stores {
+            ways.push(Way { store: other, ..usual });
+        }
+        if sizes {
+            ways.extend_from_within(..);
+            let others = ways.len() / 2;
+            ways[others..].iter_mut().for_each(|way| way.small = !way.small);
+        }
+        Self { ways, chosen: 0, asks: 0, left: FIRST, pause: 8 * FIRST, trial: None }
     }
 
     /// Whether the time of a message of so many bytes is to be taken.
@@ -123,7 +181,8 @@ impl Chooser {
         self.trial.is_some() && bytes >= SHORTEST
     }
 
-    /// A message of `len` bytes that began at `start` has been copied out, which took so long if its time was taken.
+    /// A message of `len` bytes that began at `start` has been copied out, which took so long if its time was taken. The change, if that
+    /// makes one.
     #[inline]
     pub(super) fn ended(
         &mut self,
@@ -131,62 +190,71 @@ impl Chooser {
         start: u64,
         len: u64,
         took: impl FnOnce() -> Option<Duration>,
-    ) {
+    ) -> Option<Change> {
         if len < SHORTEST {
-            return;
+            return None;
         }
         if self.trial.is_some() {
             return self.tried(talk, start, len, took());
         }
         self.left -= 1;
         if self.left == 0 {
-            self.trial = Some(Trial { tries: self.chosen, best: [u64::MAX; 2], unheeded: 0 });
+            let times = [u64::MAX; 2];
+            self.trial = Some(Trial { done: 0, best: u64::MAX, times, fastest: self.chosen, unheeded: 0 });
             self.ask(talk, self.chosen);
         }
+        None
     }
 
     #[cold]
-    fn tried(&mut self, talk: &Talk<'_>, start: u64, len: u64, took: Option<Duration>) {
-        let Some(trial) = &mut self.trial else { return };
+    fn tried(&mut self, talk: &Talk<'_>, start: u64, len: u64, took: Option<Duration>) -> Option<Change> {
+        let trial = self.trial.as_mut()?;
         // SYNC: pairs with the Release store in `Heeding::heed`.
         let is_heeded = talk.heeded.load(Ordering::Acquire) == talk.ask.load(Ordering::Relaxed);
         if !is_heeded {
-            // Its settings may say how it copies.
+            // Its settings may say how it copies, or the buffer is never empty.
             trial.unheeded += 1;
-            if trial.unheeded == LAST {
-                (self.trial, self.left) = (None, LAST);
-            }
-            return;
+            return if trial.unheeded == UNHEEDED { self.decide(talk) } else { None };
         }
-        let Some(took) = took.filter(|_| start >= talk.since.load(Ordering::Relaxed)) else { return };
-        let best = &mut trial.best[trial.tries];
-        *best = (*best).min(rate(took, len));
+        let took = took.filter(|_| start >= talk.since.load(Ordering::Relaxed))?;
+        trial.best = trial.best.min(rate(took, len));
         self.left -= 1;
         if self.left > 0 {
-            return;
+            return None;
         }
-        *best = best.saturating_add(talk.fill.load(Ordering::Relaxed));
-        let other = 1 - self.chosen;
-        if trial.tries == self.chosen {
-            trial.tries = other;
-            return self.ask(talk, other);
+        let time = trial.best.saturating_add(talk.fill.load(Ordering::Relaxed));
+        let way = (self.chosen + trial.done) % self.ways.len();
+        let is_chosen = trial.done == 0;
+        if is_chosen || time < trial.times[1] {
+            trial.times[usize::from(!is_chosen)] = time;
+            trial.fastest = way;
         }
+        (trial.done, trial.best, trial.unheeded) = (trial.done + 1, u64::MAX, 0);
+        if trial.done == self.ways.len() {
+            return self.decide(talk);
+        }
+        self.ask(talk, (way + 1) % self.ways.len());
+        None
+    }
+
+    /// Ends a trial.
+    fn decide(&mut self, talk: &Talk<'_>) -> Option<Change> {
+        let Trial { times, fastest, .. } = self.trial.take()?;
         // A change has to pay: what differs less is chance.
-        let [old, new] = [self.chosen, other].map(|which| trial.best[which]);
-        if new < old - old / 10 {
-            self.chosen = other;
+        let pays = times[1] < times[0] - times[0] / 10;
+        if pays {
+            self.chosen = fastest;
         }
-        self.trial = None;
         self.ask(talk, self.chosen);
         self.left = self.pause;
         self.pause = (8 * self.pause).min(LAST);
+        pays.then(|| Change { way: self.ways[self.chosen], took: times })
     }
 
-    /// Asks for one of the kinds, and for its time.
+    /// Asks for one of the ways, and for its time.
     fn ask(&mut self, talk: &Talk<'_>, which: usize) {
         self.asks += 1;
-        let number = Store::NAMES.iter().position(|(_, store)| *store == self.kinds[which]).unwrap_or(0);
-        talk.ask.store(self.asks << 2 | number as u64, Ordering::Relaxed);
+        talk.ask.store(self.asks << WAY_BITS | self.ways[which].word(), Ordering::Relaxed);
         self.left = TRIED;
     }
 }
@@ -195,95 +263,128 @@ impl Chooser {
 mod tests {
     use super::*;
 
-    /// Both ends, and a machine on which each kind of copy takes its time.
+    const PLAIN: Way = Way { store: Store::Plain, small: true };
+
+    /// Both ends, and a machine on which each way takes its time.
     struct Pair {
         words: [AtomicU64; 4],
         sender: Heeding,
+        way: Way,
         receiver: Chooser,
+        changes: Vec<Change>,
         at: u64,
         now: Duration,
     }
 
     impl Pair {
-        fn new(usual: Store) -> Self {
+        fn new(usual: Way) -> Self {
             let words = std::array::from_fn(|_| AtomicU64::new(0));
-            let (sender, receiver) = (Heeding::default(), Chooser::new(usual));
-            Self { words, sender, receiver, at: 0, now: Duration::from_secs(1) }
+            let (sender, receiver) = (Heeding::default(), Chooser::new(usual, true, true));
+            let (changes, now) = (Vec::new(), Duration::from_secs(1));
+            Self { words, sender, way: usual, receiver, changes, at: 0, now }
         }
 
-        /// A message of `len` bytes, of which each KiB takes so many ns to copy in and out, by kind; how it was copied.
-        fn message(&mut self, len: u64, takes: impl Fn(Store) -> [u64; 2]) -> Store {
+        /// A message of `len` bytes, of which each KiB takes so many ns to copy in and out, by way; how it was copied.
+        fn message(&mut self, len: u64, takes: impl Fn(Way) -> [u64; 2]) -> Way {
             let [ask, heeded, since, fill] = &self.words;
             let talk = Talk { ask, heeded, since, fill };
-            let store = self.sender.store(&talk, self.at, self.receiver.kinds[0]);
-            let [fill, drain] = takes(store).map(|ns| Duration::from_nanos(ns * len / 1024));
+            if let Some(asked) = self.sender.asked(&talk)
+                && let Some(way) = self.sender.heed(&talk, self.at, asked)
+            {
+                self.way = way;
+            }
+            let [fill, drain] = takes(self.way).map(|ns| Duration::from_nanos(ns * len / 1024));
             self.now += fill;
             if self.sender.is_timing(len) {
                 self.sender.took(&talk, fill, len);
             }
             self.now += drain;
             let is_timed = self.receiver.is_timing(len);
-            self.receiver.ended(&talk, self.at, len, || is_timed.then_some(drain));
+            self.changes.extend(self.receiver.ended(&talk, self.at, len, || is_timed.then_some(drain)));
             self.at += len;
-            store
+            self.way
         }
     }
 
     #[test]
-    fn the_faster_kind_is_kept_and_a_change_of_the_machine_noticed() {
+    fn the_fastest_way_is_kept_and_a_change_of_the_machine_noticed() {
         for usual in [Store::Plain, Store::Streaming, Store::String] {
-            let mut pair = Pair::new(usual);
-            let takes = |streaming: [u64; 2], other: [u64; 2]| {
-                move |store| if store == Store::Streaming { streaming } else { other }
-            };
-            let (near, far) = (takes([60, 50], [30, 40]), takes([60, 50], [30, 200]));
-            let kinds = pair.receiver.kinds;
-            for (machine, streams) in [(near, false), (far, true), (near, false), (far, true)] {
-                for _ in 0..2 * LAST {
-                    pair.message(16 << 10, machine);
+            for small in [false, true] {
+                let usual = Way { store: usual, small };
+                let mut pair = Pair::new(usual);
+                let streams = |way: Way| way.store == Store::Streaming;
+                let machines: [&dyn Fn(Way) -> [u64; 2]; 4] = [
+                    &|way| if !streams(way) && way.small { [30, 40] } else { [60, 50] },
+                    &|way| if !streams(way) && !way.small { [30, 40] } else { [60, 50] },
+                    &|way| if streams(way) && way.small { [30, 40] } else { [60, 50] },
+                    &|way| if streams(way) && !way.small { [30, 40] } else { [60, 50] },
+                ];
+                for (number, machine) in machines.into_iter().chain(machines).enumerate() {
+                    for _ in 0..2 * LAST {
+                        pair.message(16 << 10, machine);
+                    }
+                    let is_right = |way: &Way| machine(*way) == [30, 40];
+                    let right = (0..LAST - 100).map(|_| pair.message(16 << 10, machine)).filter(is_right);
+                    let share = right.count() as u32 * 100 / LAST;
+                    assert!(share > 95, "{usual:?}, machine {number}: {share} %");
+                    let last = pair.changes.last().map_or(usual, |change| change.way);
+                    assert!(is_right(&last), "{usual:?}, machine {number}: {:?}", pair.changes);
                 }
-                let last =
-                    (0..LAST - 100).filter(|_| pair.message(16 << 10, machine) == Store::Streaming).count();
-                let share = last as u32 * 100 / LAST;
-                assert!(if streams { share > 95 } else { share < 5 }, "{kinds:?}: {share} % stream");
+                assert!(pair.changes.iter().all(|change| change.took[1] < change.took[0]));
+                assert!((7..=8).contains(&pair.changes.len()), "{:?}", pair.changes);
             }
         }
     }
 
     #[test]
+    fn what_may_not_be_changed_is_not_asked_for() {
+        for (stores, sizes, ways) in [(false, false, 1), (true, false, 2), (false, true, 2), (true, true, 4)]
+        {
+            let mut chooser = Chooser::new(PLAIN, stores, sizes);
+            assert_eq!(chooser.ways.len(), ways);
+            assert!(stores || chooser.ways.iter().all(|way| way.store == Store::Plain));
+            assert!(sizes || chooser.ways.iter().all(|way| way.small));
+            chooser.ways.iter().for_each(|way| assert_eq!(Way::from_word(way.word()), Some(*way)));
+            chooser.ways.dedup();
+            assert_eq!(chooser.ways.len(), ways);
+        }
+    }
+
+    #[test]
     fn what_differs_little_changes_nothing() {
-        let mut pair = Pair::new(Store::Plain);
-        let takes = |store| if store == Store::Streaming { [49, 48] } else { [50, 50] };
-        let streamed = (0..10 * LAST).filter(|_| pair.message(8 << 10, takes) == Store::Streaming).count();
-        assert!((1..=12 * TRIED as usize).contains(&streamed), "{streamed}");
+        let mut pair = Pair::new(PLAIN);
+        let takes = |way: Way| if way == PLAIN { [50, 50] } else { [49, 48] };
+        let others = (0..10 * LAST).filter(|_| pair.message(8 << 10, takes) != PLAIN).count();
+        assert!((1..=36 * TRIED as usize).contains(&others), "{others}");
+        assert_eq!(pair.changes, []);
     }
 
     #[test]
     fn short_messages_tell_nothing() {
-        let mut pair = Pair::new(Store::Plain);
+        let mut pair = Pair::new(PLAIN);
         for _ in 0..10 * LAST {
-            assert_eq!(pair.message(SHORTEST - 1, |_| [9, 9]), Store::Plain);
+            assert_eq!(pair.message(SHORTEST - 1, |_| [9, 9]), PLAIN);
         }
     }
 
     #[test]
     fn a_trial_that_nobody_heeds_ends() {
-        let mut pair = Pair::new(Store::Plain);
+        let mut pair = Pair::new(PLAIN);
         let [ask, heeded, since, fill] = &pair.words;
         let talk = Talk { ask, heeded, since, fill };
         for round in 0..4 {
-            let timed = (0..2 * LAST).filter(|_| {
+            let timed = (0..pair.receiver.left + UNHEEDED).filter(|_| {
                 let is_timed = pair.receiver.is_timing(SHORTEST);
-                pair.receiver.ended(&talk, 0, SHORTEST, || Some(Duration::from_micros(1)));
+                assert_eq!(pair.receiver.ended(&talk, 0, SHORTEST, || Some(Duration::from_micros(1))), None);
                 is_timed
             });
-            assert_eq!(timed.count(), LAST as usize, "round {round}");
+            assert_eq!(timed.count(), UNHEEDED as usize, "round {round}");
         }
     }
 
     #[test]
     fn a_side_that_writes_anything_costs_speed_at_most() {
-        let mut pair = Pair::new(Store::Plain);
+        let mut pair = Pair::new(PLAIN);
         let mut state = 1u64;
         for _ in 0..20_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

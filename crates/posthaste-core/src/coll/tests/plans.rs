@@ -474,10 +474,12 @@ fn gathers_scatters_and_exchanges_of_every_size() {
 fn sums_that_are_combined_as_they_arrive() {
     let (word, sum) = (Datatype::of::<u64>(), Op::from(Predefined::Sum));
     sizes(|n, cpus, teams| {
-        for count in if is_long(n) { vec![200, u64::from(n.max(8)) * 260 + 5] } else { vec![130] } {
-            if n > 70 {
-                continue;
-            }
+        let counts = match n {
+            71.. => vec![3],
+            _ if is_long(n) => vec![200, u64::from(n.max(8)) * 260 + 5],
+            _ => vec![130],
+        };
+        for count in counts {
             let label = format!("{n} ranks, {cpus:?}, {count} elements");
             let operand =
                 |rank: u32| -> Vec<u64> { (0..count).map(|at| at << 32 | u64::from(rank + 1)).collect() };

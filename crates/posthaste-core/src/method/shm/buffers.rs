@@ -20,9 +20,9 @@ impl Shm {
             return None;
         }
         let receive = if ready { Receive::Promised } else { Receive::Unknown };
-        let (filler, persistent) = self.bounce_buffer_after_yields(to, receive, segment.len())?;
-        let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
-        let mut filling = self.filling_of(to, filler, persistent, segment.clone(), sender, false);
+        let (mut filler, persistent) = self.bounce_buffer_after_yields(to, receive, segment.len())?;
+        let (cursor, store) = self.choosing.begin(&mut filler, persistent, self.copying);
+        let mut filling = self.filling_of(to, (filler, persistent, store), segment.clone(), sender, false);
         // The first piece is there before the receiver hears of the message; of a shorter message everything, for
         // publishing twice would cost more than copying in turns. Its two pieces are three where the end of the buffer divides one.
         let whole = segment.len() <= 2 * self.chunk as u64;
@@ -41,13 +41,11 @@ impl Shm {
     pub(super) fn filling_of(
         &self,
         to: usize,
-        mut filler: Filler,
-        persistent: bool,
+        (filler, persistent, store): (Filler, bool, Store),
         segment: Segment,
         sender: RequestId,
         granted: bool,
     ) -> Filling {
-        let store = how_to_fill(&mut filler, self.copying, self.chooses);
         Filling { to, filler: Some(filler), persistent, segment, piece: self.chunk, store, granted, sender }
     }
 
@@ -95,17 +93,14 @@ impl Shm {
         if !filler.has_room(envelope.len) {
             return false;
         }
-        let cursor =
-            BufferCursor { buffer: filler.index() as u32, persistent: true, start: filler.position() };
+        let (cursor, store) = self.choosing.begin(filler, true, self.copying);
         let offer = Offer::Stream { cursor, filled: envelope.len };
         let emit = Emit::request_to_send(envelope, RequestId::NONE, offer);
         // Room for the packet first: what is in the buffer cannot be taken back.
         if self.claim(to, emit.front().len(), Load::Message).is_none() {
             return false;
         }
-        let (copying, chooses) = (self.copying, self.chooses);
         let Persistent::Idle(filler) = &mut self.persistent[to] else { return false };
-        let store = how_to_fill(filler, copying, chooses);
         while segment.remaining() > 0
             && filler.fill(usize::MAX, |sink| segment.pack_with(sink, store)).is_some()
         {}
@@ -120,7 +115,7 @@ impl Shm {
     #[cold]
     fn claim_persistent(&mut self, to: usize) {
         let own = if self.copying.own_buffer > 0 {
-            pool::claim_own(&self.node, to, self.copying.own_buffer)
+            pool::claim_own(&self.node, to, self.copying.own_buffer, self.choosing.small)
         } else {
             None
         };
@@ -147,7 +142,7 @@ impl Shm {
         } else if self.oversubscribed {
             "because ranks share CPUs"
         } else if self.node.copying() == 0 {
-            "because nothing is known of this processor"
+            "a small part of it at first, because nothing is known of this processor: messages will tell"
         } else {
             "as was found out for this processor"
         };
@@ -184,10 +179,27 @@ impl Shm {
         }
         let wanted = is_borrowed && buffer.give_back();
         if !is_borrowed {
-            buffer.finish(&cursor);
+            let change = buffer.finish(&cursor);
+            self.explain(from, change);
         }
         self.doorbell.ring_for_room(from);
         self.call_if(wanted);
+    }
+
+    /// Messages of a rank have shown a better way, and somebody wants to know.
+    #[inline]
+    pub(super) fn explain(&self, from: usize, change: Option<Change>) {
+        if let Some(change) = change.filter(|_| self.choosing.explains) {
+            let [rank, from] = [self.me, from].map(|rank| self.peers[rank].0);
+            let Change { way: Way { store, small }, took: [before, now] } = change;
+            let part = if small { "a small part" } else { "all" };
+            say(format_args!(
+                "rank {rank} now copies long messages of rank {from} through {part} of their bounce buffer, by \
+                 {store} copies: 1 MiB takes {} us, before {}",
+                now / 1000,
+                before / 1000
+            ));
+        }
     }
 
     /// A bounce buffer has come back, for which senders may wait.
@@ -222,10 +234,11 @@ impl Shm {
         }
         if self.incoming[from].as_ref().is_none_or(|buffer| buffer.index() != index) {
             let buffer = Buffer::open(&self.node, self.me, index)?;
-            self.incoming[from] = Some(match self.chooses {
-                true => buffer.choosing(self.copying.own_store),
-                false => buffer,
-            });
+            let Choosing { stores, sizes, small, .. } = self.choosing;
+            let usual = Way { store: self.copying.own_store, small };
+            self.incoming[from] = Some(buffer.choosing(usual, stores, sizes));
+        } else if let Some(buffer) = &mut self.incoming[from] {
+            buffer.begin();
         }
         Some((None, cursor))
     }
@@ -306,17 +319,57 @@ impl Shm {
     }
 }
 
-/// How the next message is copied in: as the receiver asks, unless a setting of this process says how.
-#[inline]
-fn how_to_fill(filler: &mut Filler, copying: Copying, chooses: bool) -> Store {
-    let usual = copying.store_of(filler.is_own());
-    if chooses { filler.store(usual) } else { usual }
+/// What messages may change of how they are copied, on a pair's own buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choosing {
+    /// The kind of copy.
+    stores: bool,
+    /// How much of the buffer is used.
+    sizes: bool,
+    /// A small part of it is used at first.
+    small: bool,
+    /// A line says what has changed.
+    explains: bool,
 }
 
-/// How long messages are to be copied: as the settings say, else as was found out when the segment was made. Where ranks
-/// share CPUs they do not copy at once, and what was found out says nothing.
+impl Choosing {
+    pub(super) fn new(node: &Node, config: &Config, oversubscribed: bool) -> Self {
+        let may = !oversubscribed;
+        let sizes = may && config.bounce_buffer == BounceBuffer::Auto;
+        let is_known = Copying::from_word(node.copying()).is_some();
+        Self {
+            stores: may && config.copy_store.is_none(),
+            sizes,
+            small: sizes && !is_known,
+            explains: config.explain,
+        }
+    }
+
+    /// The next message begins: where, for the packet that announces it, and how it is copied in. As the receiver asks, unless a setting
+    /// of this process says how.
+    #[inline]
+    pub(super) fn begin(
+        self,
+        filler: &mut Filler,
+        persistent: bool,
+        copying: Copying,
+    ) -> (BufferCursor, Store) {
+        let usual = copying.store_of(filler.is_own());
+        let asked = if self.stores || self.sizes { filler.begin(usual) } else { usual };
+        let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
+        (cursor, if self.stores { asked } else { usual })
+    }
+}
+
+/// How long messages are to be copied: as the settings say, else as was found out when the segment was made. Where nothing is known,
+/// through buffers of the pairs' own, for there messages can tell. Where ranks share CPUs they do not copy at once, and what was found
+/// out says nothing.
 pub(super) fn copying(node: &Node, config: &Config, oversubscribed: bool) -> Copying {
-    let found = Copying::from_word(node.copying()).filter(|_| !oversubscribed).unwrap_or_default();
+    let found = match Copying::from_word(node.copying()) {
+        _ if oversubscribed => Copying::default(),
+        Some(found) => found,
+        None => Copying { own_buffer: node.own_buffer_bytes(), ..Copying::default() },
+    };
     let own_buffer = match config.bounce_buffer {
         BounceBuffer::Auto => found.own_buffer,
         BounceBuffer::Small => 0,

@@ -72,7 +72,8 @@ impl Shm {
         let Draining { receiver, cursor, .. } = self.draining.remove(at);
         let wanted = is_borrowed && buffer.give_back();
         if !is_borrowed {
-            buffer.finish(&cursor);
+            let change = buffer.finish(&cursor);
+            self.explain(from, change);
         }
         self.doorbell.ring_for_room(from);
         self.call_if(wanted);
@@ -277,11 +278,12 @@ impl Shm {
 
     /// Begins to copy a granted message through a buffer; the message comes back while there is none.
     fn send_stream(&mut self, to: usize, send: GrantedSend) -> Result<Option<RequestId>, GrantedSend> {
-        let Some((filler, persistent)) = self.bounce_buffer(to, Receive::Matched, send.segment.remaining())
+        let Some((mut filler, persistent)) =
+            self.bounce_buffer(to, Receive::Matched, send.segment.remaining())
         else {
             return Err(send);
         };
-        let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
+        let (cursor, store) = self.choosing.begin(&mut filler, persistent, self.copying);
         let emit = Emit::stream(send.receiver, cursor);
         match self.claim(to, emit.front().len(), Load::Control) {
             Some(claim) => claim.write(&emit, None),
@@ -295,7 +297,7 @@ impl Shm {
             }
         }
         let GrantedSend { segment, sender, .. } = send;
-        self.filling.push(self.filling_of(to, filler, persistent, segment, sender, true));
+        self.filling.push(self.filling_of(to, (filler, persistent, store), segment, sender, true));
         Ok(None)
     }
 

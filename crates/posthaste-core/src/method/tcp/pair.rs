@@ -83,7 +83,7 @@ impl Tcp {
 
     /// Processes of other jobs that say that they are on this host are asked to share memory. `copying`: what is known there of
     /// long messages.
-    pub fn shares_memory_on(&mut self, host: u64, copying: Copying) {
+    pub fn shares_memory_on(&mut self, host: u64, copying: Option<Copying>) {
         self.card.host = host;
         self.copying = copying;
     }

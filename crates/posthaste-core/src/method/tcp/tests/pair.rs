@@ -8,7 +8,11 @@ use crate::method::tcp::pair::{OFFERED, Said};
 /// Two processes that have met, on these hosts.
 fn on(hosts: [u64; 2]) -> House {
     let mut house = strangers();
-    house.tcps.iter_mut().zip(hosts).for_each(|(tcp, host)| tcp.shares_memory_on(host, Copying::default()));
+    house
+        .tcps
+        .iter_mut()
+        .zip(hosts)
+        .for_each(|(tcp, host)| tcp.shares_memory_on(host, Some(Copying::default())));
     meet(&mut house, 1);
     house
 }
