@@ -2,14 +2,14 @@
  * that settings force.
  * Plain MPI. Usage: copies [one_way|window|rotating|both] SIZE... [...]
  * one_way: messages there and back, half the time of a turn. window: 16 messages one way from different places and an
- * answer, the time of one message. rotating: as one_way, from and into places that take 64 MiB together, one after the
+ * answer, the time of one message. rotating: as one_way, from and into places that no cache holds together, one after the
  * other. both: each rank sends and receives at the same time, the time of both.
  * Each side sends from one buffer and receives into another one.
  * Output: lines "result oneway_SIZE|window_SIZE|rotating_SIZE|both_SIZE VALUE us" from rank 0. Called by
  * `cargo xtask bench`. */
 #include "measure.h"
 
-enum { WINDOW = 16, LARGEST = 16 << 20, ROTATING = 64 << 20, FEWEST = 4 };
+enum { WINDOW = 16, LARGEST = 16 << 20, FEWEST = 4 };
 
 struct messages {
     char *out, *in;
@@ -72,7 +72,7 @@ static const struct how hows[] = {
 
 static size_t places(const struct how *how, int size)
 {
-    size_t rotating = ROTATING / (size_t)size;
+    size_t rotating = measure_beyond_caches() / (size_t)size;
     return how->places ? how->places : rotating > FEWEST ? rotating : FEWEST;
 }
 

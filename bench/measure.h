@@ -1,4 +1,4 @@
-/* measure.h: what the measuring programs share: clock, batches, output.
+/* measure.h: what the measuring programs share: clock, batches, output, buffers that no cache holds.
  * A batch size is found by rank 0 from a short trial, so that slow and fast libraries take about the same
  * time; the best batch is reported on request pairs, the median batch where ranks outnumber the CPUs. */
 #ifndef MEASURE_H
@@ -53,6 +53,20 @@ __attribute__((unused)) static double measure(measure_step step, void *what, dou
         MPI_Bcast(plan, 2, MPI_INT, 0, MPI_COMM_WORLD);
     }
     return median ? times[MEASURE_BATCHES / 2] : times[0];
+}
+
+/* How many bytes buffers rotate through so that no cache holds them: twice the last-level cache, which is taken for 32 MiB where
+ * nothing is known, in steps of the longest message. */
+__attribute__((unused)) static size_t measure_beyond_caches(void)
+{
+    size_t kib = 0, longest = 16 << 20;
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+    if (file != NULL) {
+        if (fscanf(file, "%zuK", &kib) != 1) kib = 0;
+        fclose(file);
+    }
+    if (kib < 32 << 10) kib = 32 << 10;
+    return (2 * 1024 * kib + longest - 1) / longest * longest;
 }
 
 static void measure_report(const char *name, double value, const char *unit)

@@ -1,5 +1,6 @@
 /* pt2pt.c: two ranks: one-way latency, message rate, windowed bandwidth, CPU time of a waiting rank. Further ranks
  * only stand by.
+ * `rotating` goes through buffers that no cache holds, and looks at all that arrived before and after.
  * Plain MPI. Usage: pt2pt [multiple] [posted] [latency] [bandwidth] [rate] [rotating] [idle]   (default: all but idle)
  * What is measured behind `multiple` or `posted` is measured with MPI_THREAD_MULTIPLE, or while a receive from any source
  * is posted that nothing matches.
@@ -78,7 +79,7 @@ static void check_content(struct transfer *t)
 }
 
 static const size_t sizes[] = {8, 1024, 16384, 65536, 1048576, 4194304};
-enum { SIZES = sizeof sizes / sizeof *sizes, SPAN = 64 << 20 };
+enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static void latency(char *out, char *in)
 {
@@ -95,15 +96,28 @@ static void latency(char *out, char *in)
     }
 }
 
-static void rotating(char *out, char *in)
+/* Once through all places, not timed: both ranks send the same bytes. */
+static void check_places(struct transfer *t)
 {
-    for (int i = 0; i < SIZES; i++) {
-        struct transfer t = {out, in, sizes[i], SPAN, 0};
+    memset(t->in, 0, t->span);
+    t->at = 0;
+    do ping_pong(t);
+    while (t->at != 0);
+    if (rank < 2 && memcmp(t->in, t->out, t->span) != 0) measure_fail("the bytes that arrived are not those that were sent");
+}
+
+static void rotating(char *out, char *in, size_t span)
+{
+    static const size_t lengths[] = {65536, 262144, 1048576, 4194304};
+    for (size_t i = 0; i < span; i++) out[i] = (char)(i * 31 + i / 251 + 7);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct transfer t = {out, in, lengths[i], span, 0};
         char name[40];
-        if (sizes[i] < 65536) continue;
+        check_places(&t);
         double one_way = measure(ping_pong, &t, 0.04, 0) / 2;
-        snprintf(name, sizeof name, "rotating_%zu", sizes[i]);
-        if (rank == 0) measure_report(name, sizes[i] / one_way * 1e-9, "GB/s");
+        check_places(&t);
+        snprintf(name, sizeof name, "rotating_%zu", lengths[i]);
+        if (rank == 0) measure_report(name, lengths[i] / one_way * 1e-9, "GB/s");
     }
 }
 
@@ -172,10 +186,12 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     peer = 1 - rank;
-    out = aligned_alloc(4096, SPAN);
-    in = aligned_alloc(4096, SPAN);
-    memset(out, 1, SPAN);
-    memset(in, 2, SPAN);
+    size_t span = measure_beyond_caches();
+    out = aligned_alloc(4096, span);
+    in = aligned_alloc(4096, span);
+    if (out == NULL || in == NULL) measure_fail("no memory");
+    memset(out, 1, span);
+    memset(in, 2, span);
     sched_getaffinity(0, sizeof mine, &mine);
     if (rank == 0) measure_report("cpus_of_rank_0", CPU_COUNT(&mine), "cpus");
     for (int i = 1 + multiple; i < (argc > 1 ? argc : 5); i++) {
@@ -186,7 +202,7 @@ int main(int argc, char **argv)
         } else if (strcmp(what, "latency") == 0) latency(out, in);
         else if (strcmp(what, "rate") == 0) rate(out);
         else if (strcmp(what, "bandwidth") == 0) bandwidth(rank == 0 ? out : in);
-        else if (strcmp(what, "rotating") == 0) rotating(out, in);
+        else if (strcmp(what, "rotating") == 0) rotating(out, in, span);
         else if (strcmp(what, "idle") == 0) idle();
         else measure_fail(what);
     }

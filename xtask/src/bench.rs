@@ -17,6 +17,7 @@ use std::{
 use clap::Args;
 
 use crate::{
+    beside,
     copies::{self, Band},
     forced, install, machine,
     measured::{LIMIT, Measured, Row},
@@ -33,8 +34,8 @@ pub(crate) struct Options {
     /// Also measure MPICH, Intel MPI and Open MPI
     #[arg(long)]
     rivals: bool,
-    /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, modes, queues, threads, pair, crowd, coll,
-    /// rma, startup, idle, datatypes, tcp, mixed, copies, async, spawn, faults, bindings, hosts
+    /// Only these groups (comma-separated): latency, bandwidth, rate, rotating, modes, queues, threads, pair, crowd, exchange,
+    /// jobs, coll, rma, startup, idle, datatypes, tcp, mixed, copies, async, spawn, faults, bindings, hosts
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// How many rounds must be kept. Without --only and --full, those after the first are begun for ten minutes at most
@@ -58,7 +59,7 @@ pub(crate) struct Options {
     realtime: bool,
 }
 
-const GROUPS: [&str; 22] = [
+const GROUPS: [&str; 24] = [
     "latency",
     "bandwidth",
     "rate",
@@ -68,6 +69,8 @@ const GROUPS: [&str; 22] = [
     "threads",
     "pair",
     "crowd",
+    "exchange",
+    "jobs",
     "coll",
     "rma",
     "startup",
@@ -83,13 +86,14 @@ const GROUPS: [&str; 22] = [
     "hosts",
 ];
 /// What is compiled for everybody.
-const PROGRAMS: [&str; 13] = [
+const PROGRAMS: [&str; 14] = [
     "hosts",
     "pt2pt",
     "modes",
     "queues",
     "threads",
     "coll",
+    "exchange",
     "sizes",
     "rma",
     "startup",
@@ -108,6 +112,10 @@ const USUAL: [&str; 9] = ["latency", "bandwidth", "rate", "modes", "pair", "crow
 const ENOUGH: Duration = Duration::from_secs(540);
 const STARTED: [usize; 3] = [2, 16, 64];
 const AGREED: [usize; 3] = [2, 8, 16];
+const EXCHANGED: [usize; 3] = [2, 4, 8];
+/// How long a program of [`Part::Ranks`] may take, in seconds, and how long [`Part::Limits`] takes.
+const RANKS_LIMIT: u64 = 300;
+const LIMITS: f64 = 5.0;
 /// By how much the hand-off may differ between the turns of one round.
 const MAY_WANDER: f64 = 2.0;
 
@@ -126,11 +134,11 @@ pub(crate) struct Plan {
 /// Measures and prints.
 pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
     let plan = Plan::make(project, options)?;
-    let parts = plan.parts();
+    let parts = parts(&plan.groups, plan.forced);
     let limit = (options.only.is_empty() && !options.full && !options.forced).then_some(ENOUGH);
     if options.full {
-        let each: f64 = parts.iter().map(|part| part.seconds()).sum();
-        let minutes = each * plan.contenders.len() as f64 * options.rounds as f64 / 60.0;
+        let names: Vec<&str> = plan.contenders.iter().map(|mpi| mpi.name).collect();
+        let minutes = estimate(&parts, &names, options.rounds) / 60.0;
         eprintln!(
             "this takes about {minutes:.0} minutes if the machine is quiet (--rounds {})",
             options.rounds
@@ -284,7 +292,9 @@ impl Plan {
             networked::in_turns(self, &self.project, networked::HOSTS[at], measured)?;
             handoffs.push(self.handoff()?);
         }
-        for mpi in self.contenders.iter().filter(|mpi| part.concerns(mpi) && (first || !part.is_slow(mpi))) {
+        for mpi in
+            self.contenders.iter().filter(|mpi| part.concerns(mpi.name) && (first || !part.is_slow(mpi.name)))
+        {
             if let Err(complaint) = part.run(self, mpi, measured) {
                 if mpi.name == "posthaste" {
                     return Err(complaint);
@@ -300,39 +310,6 @@ impl Plan {
         // One disturbance among many does not speak against the rest.
         let high = handoffs[handoffs.len() - 1 - handoffs.len() / 10];
         Ok(high / handoffs[0])
-    }
-
-    fn parts(&self) -> Vec<Part> {
-        let mut parts = vec![Part::Limits];
-        if self.forced {
-            parts.extend(forced::bands().into_iter().map(Part::Forced));
-        }
-        for group in &self.groups {
-            match *group {
-                "pair" => parts.push(Part::Ranks("coll", 2)),
-                "crowd" => parts.extend(CROWDS.map(|ranks| Part::Ranks("coll", ranks))),
-                "coll" => parts.extend(rows::SIZED.map(|ranks| Part::Ranks("sizes", ranks))),
-                "rma" => {
-                    parts.extend([2, 8, 16].map(|ranks| Part::Ranks("rma", ranks)));
-                    parts.push(Part::WindowsOverTcp);
-                }
-                "spawn" => parts.push(Part::Spawn),
-                "bindings" => parts.push(Part::Bindings),
-                "hosts" => parts.extend((0..networked::HOSTS.len()).map(Part::Hosts)),
-                "faults" => parts.extend(AGREED.map(|ranks| Part::Ranks("agree", ranks))),
-                "startup" => parts.extend(STARTED.map(Part::Startup)),
-                "modes" => parts.push(Part::Program("modes")),
-                "queues" => parts.push(Part::Program("queues")),
-                "threads" => parts.push(Part::Threads),
-                "tcp" => parts.push(Part::Tcp),
-                "mixed" => parts.push(Part::Mixed),
-                "async" => parts.push(Part::Async),
-                "copies" => parts.extend(copies::BANDS.map(Part::Copies)),
-                "datatypes" => parts.extend([Part::Types(1), Part::Types(2)]),
-                group => parts.push(Part::Pair(group)),
-            }
-        }
-        parts
     }
 
     /// fork + exec of as many programs, the limit of every start-up.
@@ -362,6 +339,11 @@ impl Plan {
     pub(crate) fn bound_pair(&self, mpi: &Mpi, program: &str, options: &[&str]) -> Job {
         let job = mpi.mpiexec(2, true).args(options);
         self.ranks(job, 2).arg(self.program(mpi, program))
+    }
+
+    /// The same where another pair uses these CPUs, too.
+    pub(crate) fn bound_beside(&self, mpi: &Mpi, program: &str) -> Job {
+        self.ranks(mpi.mpiexec(2, true), 4).arg(self.program(mpi, program))
     }
 
     /// Before so many busy threads: at real-time priority if that was asked for, and each has a CPU. A thread that spins
@@ -428,6 +410,8 @@ enum Part {
     Threads,
     /// A program of its own with so many ranks.
     Ranks(&'static str, usize),
+    /// Two jobs side by side.
+    Jobs,
     /// The wall time of a small job.
     Startup(usize),
     /// Processes that one rank starts, and two ranks that meet.
@@ -450,6 +434,50 @@ enum Part {
     Copies(Band),
     /// The same of more sizes, for the comparison with the automatic choice alone.
     Forced(forced::Band),
+}
+
+/// What is run for these groups, or to compare what is chosen with what is forced.
+fn parts(groups: &[&'static str], is_forced: bool) -> Vec<Part> {
+    let mut parts = vec![Part::Limits];
+    if is_forced {
+        parts.extend(forced::bands().into_iter().map(Part::Forced));
+    }
+    for group in groups {
+        match *group {
+            "pair" => parts.push(Part::Ranks("coll", 2)),
+            "crowd" => parts.extend(CROWDS.map(|ranks| Part::Ranks("coll", ranks))),
+            "exchange" => parts.extend(EXCHANGED.map(|ranks| Part::Ranks("exchange", ranks))),
+            "jobs" => parts.push(Part::Jobs),
+            "coll" => parts.extend(rows::SIZED.map(|ranks| Part::Ranks("sizes", ranks))),
+            "rma" => {
+                parts.extend([2, 8, 16].map(|ranks| Part::Ranks("rma", ranks)));
+                parts.push(Part::WindowsOverTcp);
+            }
+            "spawn" => parts.push(Part::Spawn),
+            "bindings" => parts.push(Part::Bindings),
+            "hosts" => parts.extend((0..networked::HOSTS.len()).map(Part::Hosts)),
+            "faults" => parts.extend(AGREED.map(|ranks| Part::Ranks("agree", ranks))),
+            "startup" => parts.extend(STARTED.map(Part::Startup)),
+            "modes" => parts.push(Part::Program("modes")),
+            "queues" => parts.push(Part::Program("queues")),
+            "threads" => parts.push(Part::Threads),
+            "tcp" => parts.push(Part::Tcp),
+            "mixed" => parts.push(Part::Mixed),
+            "async" => parts.push(Part::Async),
+            "copies" => parts.extend(copies::BANDS.map(Part::Copies)),
+            "datatypes" => parts.extend([Part::Types(1), Part::Types(2)]),
+            group => parts.push(Part::Pair(group)),
+        }
+    }
+    parts
+}
+
+/// About how long so many rounds of these parts take, in seconds, if all are quiet.
+fn estimate(parts: &[Part], contenders: &[&str], rounds: usize) -> f64 {
+    let all =
+        |part: &Part, name: &str| part.seconds(name) * if part.is_slow(name) { 1.0 } else { rounds as f64 };
+    let all = parts.iter().flat_map(|part| contenders.iter().map(move |name| all(part, name)));
+    LIMITS * rounds as f64 + all.sum::<f64>()
 }
 
 /// The libraries of `bindings`: name, compiler of C in the staged installation, and options. The first one is what others are compared with.
@@ -520,24 +548,44 @@ fn beside_a_peer(mpi: &Mpi, program: &Path, words: &str, has_peer: bool) -> Job 
 }
 
 impl Part {
-    /// About how long one round takes for one contender, in seconds.
-    fn seconds(self) -> f64 {
+    /// About how long one round takes for one contender, in seconds, as measured on two CPUs.
+    fn seconds(self, contender: &str) -> f64 {
+        let ours = contender == "posthaste";
         match self {
-            Self::Ranks("sizes", ranks) | Self::Ranks("coll", ranks) => 10.0 + ranks as f64,
-            _ => 10.0,
+            // These take their turns themselves, and we go more ways.
+            Self::Copies(_) if ours => 8.0,
+            Self::Copies(_) => 1.5,
+            Self::Hosts(_) => 20.0,
+            // For `--forced` there is an estimate of its own, and the limits are counted once for all.
+            Self::Limits | Self::Forced(_) => 0.0,
+            _ if !self.concerns(contender) => 0.0,
+            Self::Ranks("sizes", _) if self.is_slow(contender) => RANKS_LIMIT as f64,
+            Self::Ranks("rma", 16) if self.is_slow(contender) => 120.0,
+            Self::Ranks("sizes", 2) => 15.0,
+            Self::Ranks("sizes", _) => 50.0,
+            Self::Ranks("coll", ranks) if ranks > 2 => 8.0 + ranks as f64 / 8.0,
+            Self::Ranks("rma", _) => 7.0,
+            Self::Ranks("exchange", _) | Self::Program(_) | Self::Tcp => 5.0,
+            Self::Jobs => 6.0,
+            Self::Mixed | Self::Async | Self::Bindings => 12.0,
+            Self::Startup(ranks) => 1.0 + ranks as f64 / 8.0,
+            Self::Spawn if ours => 2.0,
+            Self::Spawn => 40.0,
+            _ => 3.0,
         }
     }
 
     /// Whether it takes minutes: MPICH's ranks do not give up their CPUs while they wait.
-    fn is_slow(self, mpi: &Mpi) -> bool {
-        matches!(self, Self::Ranks(_, ranks) if ranks > cpus()) && mpi.name == "MPICH"
+    fn is_slow(self, contender: &str) -> bool {
+        matches!(self, Self::Ranks(program, ranks) if program != "exchange" && ranks > cpus())
+            && contender == "MPICH"
     }
 
-    fn concerns(self, mpi: &Mpi) -> bool {
+    fn concerns(self, contender: &str) -> bool {
         match self {
             // It maps the memory of a window in a node, whatever it is told.
-            Self::WindowsOverTcp => mpi.name != "Open MPI",
-            Self::Mixed | Self::Async | Self::Bindings => mpi.name == "posthaste",
+            Self::WindowsOverTcp => contender != "Open MPI",
+            Self::Mixed | Self::Async | Self::Bindings => contender == "posthaste",
             Self::Copies(_) | Self::Forced(_) | Self::Hosts(_) => false, // these take their turns themselves
             _ => true,
         }
@@ -562,8 +610,9 @@ impl Part {
             Self::Ranks(program, ranks) => {
                 let job = plan.ranks(mpi.mpiexec(ranks, ranks <= cpus()), ranks);
                 let job = job.arg(plan.program(mpi, program)).arg(cpus().to_string());
-                measured.take(mpi.name, &job.limit(300).succeed()?.stdout);
+                measured.take(mpi.name, &job.limit(RANKS_LIMIT).succeed()?.stdout);
             }
+            Self::Jobs => beside::run(plan, mpi, measured)?,
             Self::Types(ranks) => {
                 let what = if ranks == 1 { "pack" } else { "pingpong" };
                 let job = plan.ranks(mpi.mpiexec(ranks, true), ranks);
@@ -656,5 +705,42 @@ mod tests {
         let help = only.get_help().expect("it is documented").to_string();
         let named: Vec<&str> = help.split([',', ' ', '\n']).collect();
         assert!(GROUPS.iter().all(|group| named.contains(group)), "{help}");
+    }
+
+    const ALL: [&str; 4] = ["posthaste", "MPICH", "Intel MPI", "Open MPI"];
+
+    #[test]
+    fn the_usual_groups_have_a_whole_round_within_ten_minutes() {
+        let usual = estimate(&parts(&USUAL, false), &ALL, 1);
+        assert!(usual < ENOUGH.as_secs_f64(), "{usual}");
+        assert!(!USUAL.contains(&"exchange") && !USUAL.contains(&"jobs") && !USUAL.contains(&"rotating"));
+    }
+
+    #[test]
+    fn the_estimate_counts_contenders_and_rounds_and_once_what_is_slow() {
+        let jobs = parts(&["jobs"], false);
+        let more = |contenders, rounds| estimate(&jobs, contenders, rounds) - LIMITS * rounds as f64;
+        assert!((more(&ALL[..], 5) - 20.0 * more(&ALL[..1], 1)).abs() < 1e-6);
+        let slow = parts(&["crowd"], false);
+        let mpich = |rounds| estimate(&slow[slow.len() - 1..], &["MPICH"], rounds) - LIMITS * rounds as f64;
+        assert!((mpich(5) - mpich(1)).abs() < 1e-6 || cpus() >= CROWDS[3]);
+        let ours = estimate(&parts(&["mixed"], false), &ALL[..1], 1);
+        assert!((estimate(&parts(&["mixed"], false), &ALL, 1) - ours).abs() < 1e-6);
+    }
+
+    /// Nothing would fill them otherwise.
+    #[test]
+    fn long_messages_have_rows_for_all_ranks_and_lengths() {
+        let program = include_str!("../../bench/exchange.c");
+        assert!(program.contains("LONGEST = 1 << 20") && program.contains("{64 << 10, LONGEST}"));
+        let rows = |group| rows::ROWS.iter().filter(move |row| row.group == group);
+        for (ranks, bytes) in EXCHANGED.into_iter().flat_map(|ranks| [(ranks, 65536), (ranks, 1048576)]) {
+            let name = format!("exchange_{bytes}_{ranks}");
+            assert!(rows("exchange").any(|row| row.name == name && row.rival_goal == Some(1.2)), "{name}");
+        }
+        let beside: Vec<_> = rows("jobs").filter(|row| row.name.starts_with("beside_")).collect();
+        assert!(beside.len() == 2 && beside.iter().all(|row| row.within == Some(2.2)));
+        let rotating = ["rotating_65536", "rotating_262144", "rotating_1048576", "rotating_4194304"];
+        assert!(rows("rotating").map(|row| row.name).eq(rotating));
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 /// How messages go, as `copies` calls it and its results, and in words.
 const HOWS: [(&str, &str, &str); 4] = [
     ("one_way", "oneway", "the same buffer, there and back"),
-    ("rotating", "rotating", "rotating buffers of 64 MiB, there and back"),
+    ("rotating", "rotating", "rotating buffers that no cache holds, there and back"),
     ("window", "window", "window of 16"),
     ("both", "both", "both directions at once"),
 ];

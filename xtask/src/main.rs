@@ -8,6 +8,7 @@ mod aarch64;
 mod abi_check;
 mod arrows;
 mod bench;
+mod beside;
 mod bits;
 mod builds;
 mod busy_start;
