@@ -133,24 +133,21 @@ pub(crate) struct Plan {
 
 /// Measures and prints.
 pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
-    let plan = Plan::make(project, options)?;
-    let parts = parts(&plan.groups, plan.forced);
+    let groups = options.groups()?;
+    let parts = parts(&groups, options.forced);
+    if options.full || options.forced {
+        let seconds = match options.forced {
+            true => forced::estimate(options.rounds).as_secs_f64(),
+            false => estimate(&parts, &options.names(), options.rounds),
+        };
+        eprintln!(
+            "this takes about {:.0} minutes and what it builds, if the machine is quiet (--rounds {})",
+            seconds / 60.0,
+            options.rounds
+        );
+    }
+    let plan = Plan::make(project, options, groups)?;
     let limit = (options.only.is_empty() && !options.full && !options.forced).then_some(ENOUGH);
-    if options.full {
-        let names: Vec<&str> = plan.contenders.iter().map(|mpi| mpi.name).collect();
-        let minutes = estimate(&parts, &names, options.rounds) / 60.0;
-        eprintln!(
-            "this takes about {minutes:.0} minutes if the machine is quiet (--rounds {})",
-            options.rounds
-        );
-    }
-    if plan.forced {
-        let minutes = forced::estimate(options.rounds).as_secs_f64() / 60.0;
-        eprintln!(
-            "this takes about {minutes:.0} minutes if the machine is quiet (--rounds {})",
-            options.rounds
-        );
-    }
     let mut kept = Measured::default();
     let mut noisy: Vec<Measured> = parts.iter().map(|_| Measured::default()).collect();
     let mut quiet_rounds = vec![0; parts.len()];
@@ -200,21 +197,33 @@ pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
     plan.report(project, &kept, thrown, &quiet_rounds)
 }
 
-impl Plan {
-    fn make(project: &Project, options: &Options) -> Fallible<Self> {
-        if let Some(unknown) = options.only.iter().find(|o| !GROUPS.contains(&o.to_lowercase().as_str())) {
+impl Options {
+    /// The groups that are asked for.
+    fn groups(&self) -> Fallible<Vec<&'static str>> {
+        if let Some(unknown) = self.only.iter().find(|o| !GROUPS.contains(&o.to_lowercase().as_str())) {
             return Err(format!("no group is called {unknown}; the groups are {}", GROUPS.join(" ")));
         }
+        let wanted = |group: &&str| {
+            let is_asked_for = self.only.iter().any(|o| o.eq_ignore_ascii_case(group));
+            is_asked_for || (self.only.is_empty() && (self.full || USUAL.contains(group)))
+        };
+        Ok(if self.forced { Vec::new() } else { GROUPS.into_iter().filter(wanted).collect() })
+    }
+
+    /// The contenders, by the names in the tables.
+    fn names(&self) -> Vec<&'static str> {
+        let ours = (!self.without_us).then_some("posthaste");
+        let rivals = if self.rivals || self.without_us { &self.against[..] } else { &[] };
+        ours.into_iter().chain(rivals.iter().filter_map(|word| Mpi::rival_name(word))).collect()
+    }
+}
+
+impl Plan {
+    fn make(project: &Project, options: &Options, groups: Vec<&'static str>) -> Fallible<Self> {
         if options.realtime {
             let tried = Job::new(REALTIME[0]).args(&REALTIME[1..]).arg("true").succeed();
             tried.map_err(|complaint| format!("--realtime is not possible here: {complaint}"))?;
         }
-        let wanted = |group: &&str| {
-            let is_asked_for = options.only.iter().any(|o| o.eq_ignore_ascii_case(group));
-            is_asked_for || (options.only.is_empty() && (options.full || USUAL.contains(group)))
-        };
-        let groups: Vec<&'static str> =
-            if options.forced { Vec::new() } else { GROUPS.into_iter().filter(wanted).collect() };
         let mut contenders = Vec::new();
         if !options.without_us {
             install::stage(project)?;

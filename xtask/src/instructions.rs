@@ -117,7 +117,7 @@ const fn mpich_type(name: &'static str, limit_in_c: u64) -> Function {
 }
 
 /// `MPI_Recv` and the probes spin, so they have no counts of their own.
-const PROGRAMS: [Program; 17] = [
+const PROGRAMS: [Program; 18] = [
     Program {
         name: "instructions",
         language: Language::C,
@@ -161,6 +161,13 @@ const PROGRAMS: [Program; 17] = [
             descriptor("mpi_isend_f08ts", 358),
             descriptor("mpi_irecv_f08ts", 379),
         ],
+    },
+    Program {
+        name: "instructions_threads",
+        language: Language::C,
+        what: "sends of 8 bytes and of 8 KiB by a program with threads",
+        rounds: 3200,
+        functions: &[at_most("threads_short", 1, 330), at_most("threads_medium", 1, 1808)],
     },
     Program {
         name: "completions",

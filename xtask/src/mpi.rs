@@ -85,6 +85,16 @@ impl Mpi {
         }
     }
 
+    /// What a rival is called in tables.
+    pub(crate) fn rival_name(word: &str) -> Option<&'static str> {
+        match word {
+            "mpich" => Some("MPICH"),
+            "intel" => Some("Intel MPI"),
+            "openmpi" => Some("Open MPI"),
+            _ => None,
+        }
+    }
+
     /// Compiles C sources into a program; nothing is done when the program is newer than the sources.
     pub(crate) fn compile(&self, sources: &[PathBuf], program: &Path, options: &[&str]) -> Fallible {
         let mut depends = sources.to_vec();
