@@ -37,7 +37,7 @@ pub struct Copying {
 }
 
 impl Default for Copying {
-    /// What is right where lines are fast to fetch from another core, and where nothing is known.
+    /// What is right where lines are fast to fetch from another core, and where ranks share CPUs.
     fn default() -> Self {
         Self { own_buffer: 0, own_store: Store::Plain, store: Store::Plain }
     }
@@ -85,7 +85,7 @@ pub enum Origin {
     Measured(Measured, Option<String>),
     /// It was measured earlier, and cached in this file.
     Cached(PathBuf),
-    /// It could not be measured, for this reason: the default stands.
+    /// It could not be measured, for this reason: messages of the job will tell ([`crate::pool`]).
     Unknown(String),
 }
 
@@ -95,7 +95,9 @@ impl fmt::Display for Origin {
             Self::Measured(measured, None) => write!(f, "measured: {measured}"),
             Self::Measured(measured, Some(why)) => write!(f, "measured: {measured}; not cached: {why}"),
             Self::Cached(path) => write!(f, "measured earlier, see {}", path.display()),
-            Self::Unknown(why) => write!(f, "not measured: {why}"),
+            Self::Unknown(why) => {
+                write!(f, "not measured: {why}; ranks with a CPU each find out by their messages")
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 pub(crate) use self::choice::Talk;
-pub use self::choice::{Change, Way};
+pub use self::choice::{Change, May, Way};
 use self::choice::{Chooser, Heeding};
 use crate::machine;
 use crate::mem::{Sink, Source, Store};
@@ -40,6 +40,8 @@ pub struct Filler {
     size: usize,
     /// Bytes that may be.
     whole: usize,
+    /// Bytes whose pages are there.
+    populated: usize,
     at: u64,
     drained_seen: u64,
     /// Behind this, every message is certain to be drained.
@@ -53,8 +55,9 @@ pub struct Filler {
 #[derive(Debug)]
 pub struct Buffer {
     memory: BufferMemory,
-    /// Bytes in use.
+    /// Bytes in use, and those whose pages are there.
     size: usize,
+    populated: usize,
     /// Everything before this has been copied out.
     passed: u64,
     /// As last published to the sender.
@@ -140,7 +143,7 @@ pub fn claim_own(node: &Node, to: usize, bytes: usize, small: bool) -> Option<Fi
     let number = node.take_own_buffer(whole)?;
     let memory = BufferMemory::own(node, number)?;
     let mut filler = Filler::new(memory, whole, to, node.buffers() + number);
-    filler.use_size(small);
+    filler.use_size(filler.size_of(small));
     Some(filler)
 }
 
@@ -151,6 +154,7 @@ impl Filler {
             memory,
             size,
             whole: size,
+            populated: 0,
             at,
             drained_seen: at,
             uncertain_until: at,
@@ -170,7 +174,7 @@ impl Filler {
         self.index >= self.memory.node().buffers()
     }
 
-    /// Bytes of the buffer.
+    /// Bytes of the buffer that are in use.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -180,30 +184,30 @@ impl Filler {
         self.at
     }
 
-    /// The next message begins, before any packet announces it. By which kind of copy it is copied in: as the receiver has found out to be
-    /// best, else as usual.
+    /// The next message begins, before any packet announces it. Gives the kind of copy by which it is copied in: as the receiver has found
+    /// out to be best if that may be changed, else as usual.
     #[inline]
-    pub fn begin(&mut self, usual: Store) -> Store {
+    pub fn begin(&mut self, usual: Store, may: May) -> Store {
         let asked = match self.memory.talk() {
             Some(talk) => self.heeding.asked(&talk),
             None => return usual,
         };
         if let Some(asked) = asked {
-            self.heed(asked);
+            self.heed(asked, may);
         }
         self.heeding.store().unwrap_or(usual)
     }
 
-    /// Goes the way that the receiver asks for, now or when it has copied out everything.
+    /// Goes the way that the receiver asks for: another size when it has copied out everything.
     #[cold]
-    fn heed(&mut self, asked: u64) {
-        let small = Way::from_word(asked).map(|way| way.small);
-        let is_other = small.is_some_and(|small| self.size_of(small) != self.size);
-        if is_other && !self.is_drained() {
-            return;
-        }
-        if let Some(small) = small.filter(|_| is_other) {
-            self.use_size(small);
+    fn heed(&mut self, asked: u64, may: May) {
+        let Some(wanted) = self.heeding.allows(asked, may) else { return };
+        let size = wanted.small.map_or(self.size, |small| self.size_of(small));
+        if size != self.size {
+            if !self.is_drained() {
+                return self.heeding.wait();
+            }
+            self.use_size(size);
         }
         if let Some(talk) = self.memory.talk() {
             self.heeding.heed(&talk, self.at, asked);
@@ -216,13 +220,20 @@ impl Filler {
     }
 
     /// From the next message on, which begins in an empty buffer.
-    fn use_size(&mut self, small: bool) {
-        self.size = self.size_of(small);
+    fn use_size(&mut self, bytes: usize) {
+        self.size = bytes;
         if let Some(size) = self.memory.own_size() {
             // SYNC: read by the receiver in `Buffer::open` and `Buffer::begin` behind the packet that announces the message.
-            size.store(self.size as u64, Ordering::Relaxed);
-            self.memory.populate(self.size);
+            size.store(bytes as u64, Ordering::Relaxed);
+            populate(&self.memory, bytes, &mut self.populated);
         }
+    }
+
+    /// Whether nothing that could wait elsewhere should begin before the buffer is empty: the receiver has asked for another size
+    /// for long, and what comes one behind the other would put that off for ever.
+    #[inline]
+    pub fn has_to_drain(&mut self) -> bool {
+        self.heeding.is_impatient() && !self.is_drained()
     }
 
     /// Gives a buffer back through which nothing was sent. Whether senders are to be woken for it.
@@ -314,13 +325,14 @@ impl Cursor {
 impl Buffer {
     /// Buffer `index` of receiver `to`, as a packet names it. `None` when there is no such buffer.
     pub fn open(node: &Node, to: usize, index: usize) -> Option<Self> {
+        let mut populated = 0;
         let (memory, size) = match index.checked_sub(node.buffers()) {
             None => (BufferMemory::new(node, to, index), node.buffer_bytes()),
             #[cfg(not(loom))]
             Some(number) => {
                 let memory = BufferMemory::own(node, number)?;
                 let size = said_size(&memory)?;
-                memory.populate(size);
+                populate(&memory, size, &mut populated);
                 (memory, size)
             }
             #[cfg(loom)]
@@ -329,20 +341,19 @@ impl Buffer {
         let passed = memory.drained().load(Ordering::Relaxed);
         let beyond = BTreeMap::new();
         let (published, has_published, chooser) = (passed, false, None);
-        Some(Self { memory, size, passed, published, beyond, has_published, chooser, to, index })
+        Some(Self { memory, size, populated, passed, published, beyond, has_published, chooser, to, index })
     }
 
-    /// Finds out which way the buffer is filled best, if it is one of a pair's own; so far it is this one. Whether other kinds of copy
-    /// may be asked for, and other sizes.
+    /// Finds out which way the buffer is filled best, if it is one of a pair's own; so far it is this one. What of it may be changed.
     #[must_use]
-    pub fn choosing(self, usual: Way, stores: bool, sizes: bool) -> Self {
-        let stores = stores && cfg!(target_arch = "x86_64");
-        let chooses = (stores || sizes) && self.memory.talk().is_some();
-        let chooser = chooses.then(|| Chooser::new(usual, stores, sizes));
+    pub fn choosing(self, usual: Way, may: May) -> Self {
+        let may = May { stores: may.stores && cfg!(target_arch = "x86_64"), ..may };
+        let chooses = (may.stores || may.sizes) && self.memory.talk().is_some();
+        let chooser = chooses.then(|| Chooser::new(usual, may));
         Self { chooser, ..self }
     }
 
-    /// A message of an own buffer begins, perhaps in another size.
+    /// A message begins, if the buffer is one of a pair's own perhaps in another size.
     #[inline]
     pub fn begin(&mut self) {
         let said = self.memory.own_size().map(|size| size.load(Ordering::Relaxed) as usize);
@@ -355,7 +366,7 @@ impl Buffer {
     fn resize(&mut self) {
         if let Some(size) = said_size(&self.memory) {
             self.size = size;
-            self.memory.populate(size);
+            populate(&self.memory, size, &mut self.populated);
         }
     }
 
@@ -471,6 +482,14 @@ impl Buffer {
     }
 }
 
+/// Gets the pages of so many bytes that are not there yet: no page faults on the message path.
+fn populate(memory: &BufferMemory, bytes: usize, there: &mut usize) {
+    if bytes > *there {
+        memory.populate(bytes);
+        *there = bytes;
+    }
+}
+
 /// Bytes in use of an own buffer, as its sender says, whatever that is: no more than there are.
 fn said_size(memory: &BufferMemory) -> Option<usize> {
     let size = memory.own_size()?.load(Ordering::Relaxed) as usize;
@@ -480,6 +499,8 @@ fn said_size(memory: &BufferMemory) -> Option<usize> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    const ALL: May = May { stores: true, sizes: true };
 
     fn pattern(message: u8, len: usize) -> Vec<u8> {
         (0..len).map(|at| (at % 251) as u8 ^ message).collect()
@@ -629,14 +650,14 @@ mod tests {
         let peer = Node::attach(node.as_fd().try_clone_to_owned().unwrap()).unwrap();
         let mut filler = claim_own(&node, 1, 1 << 20, true).unwrap();
         let usual = Way { store: Store::Plain, small: true };
-        let mut buffer = Buffer::open(&peer, 1, filler.index()).unwrap().choosing(usual, true, true);
+        let mut buffer = Buffer::open(&peer, 1, filler.index()).unwrap().choosing(usual, ALL);
         let sent = pattern(1, LEN);
         let (mut streamed, mut whole) = (0, 0);
         let mut sizes = Vec::new();
         for _ in 0..200 {
             let cursors = [(); 2].map(|()| {
                 let start = filler.position();
-                streamed += usize::from(filler.begin(Store::Plain) == Store::Streaming);
+                streamed += usize::from(filler.begin(Store::Plain, ALL) == Store::Streaming);
                 whole += usize::from(filler.size() == 1 << 20);
                 assert_eq!(fill(&mut filler, &sent), LEN);
                 Cursor::new(start, LEN as u64)
@@ -661,7 +682,7 @@ mod tests {
         sizes.dedup();
         assert!(sizes.starts_with(&[node.buffer_bytes(), 1 << 20]), "{sizes:?}");
         let kinds = if cfg!(target_arch = "x86_64") { 2 } else { 1 };
-        assert_eq!(asked >> 3, 2 * kinds + 1, "each way, and the one that is kept");
+        assert_eq!(asked >> 4, 2 * kinds + 1, "each way, and the one that is kept");
         assert!(streamed >= 16 * (kinds as usize - 1) && whole >= 8 * kinds as usize, "{streamed} {whole}");
     }
 
@@ -675,17 +696,25 @@ mod tests {
         let talk_asks = |filler: &Filler, word: u64| {
             filler.memory.talk().unwrap().ask.store(word, Ordering::Relaxed);
         };
-        for (word, (now, then)) in [(1 << 3 | 4, (1 << 20, small)), (2 << 3, (small, 1 << 20))] {
+        // Stores past the caches and a small part, then plain ones and all of it.
+        for (word, (now, then)) in [(1 << 4 | 5, (1 << 20, small)), (2 << 4, (small, 1 << 20))] {
             let start = filler.position();
             assert_eq!(fill(&mut filler, &sent), small);
             talk_asks(&filler, word);
-            filler.begin(Store::Plain);
+            let store = [Store::Plain, Store::Streaming][(word & 3) as usize];
+            for _ in 0..40 {
+                assert_eq!(filler.begin(Store::Plain, ALL), store, "that may change at once");
+            }
             assert_eq!(filler.size(), now, "one message waits");
+            assert_ne!(filler.memory.talk().unwrap().heeded.load(Ordering::Relaxed), word);
+            assert!(filler.has_to_drain());
             buffer.begin();
             assert_eq!(drain(&mut buffer, start, len), sent);
             let _ = buffer.finish(&Cursor::new(0, 0));
-            filler.begin(Store::Plain);
+            assert!(!filler.has_to_drain());
+            filler.begin(Store::Plain, ALL);
             assert_eq!(filler.size(), then);
+            assert_eq!(filler.memory.talk().unwrap().heeded.load(Ordering::Relaxed), word);
         }
         // A size that makes no sense is not used.
         for lie in [0, 1 << 40, u64::MAX] {

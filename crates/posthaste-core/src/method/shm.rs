@@ -21,7 +21,7 @@ use posthaste_os::mapped::Mapped;
 use posthaste_os::mem::{Source, Store};
 use posthaste_os::node::{ACTIVE_BITS, ACTIVE_WORDS, Life, Node};
 use posthaste_os::peer_copy::{self};
-use posthaste_os::pool::{self, Buffer, Change, Cursor, Filler, Way};
+use posthaste_os::pool::{self, Buffer, Change, Cursor, Filler, May, Way};
 use posthaste_os::ring::{self, Load, Reader, Writer};
 use posthaste_os::wake::Doorbell;
 

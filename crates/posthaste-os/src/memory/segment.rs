@@ -160,7 +160,8 @@ impl BufferMemory {
         let own = self.own.as_ref()?;
         // SAFETY: the fourth and fifth line of the control page, mapped by `own`, only reached as atomics.
         let word = |at: usize| unsafe { &*own.base().add(at).cast::<AtomicU64>() };
-        Some(Talk { ask: word(192), heeded: word(256), since: word(264), fill: word(272) })
+        let (ask, filled) = (word(192), self.filled());
+        Some(Talk { ask, filled, heeded: word(256), since: word(264), fill: word(272) })
     }
 
     /// Gets the pages of so many bytes of the data at once, where the system can: no page faults on the message path.

@@ -6,9 +6,9 @@
 //! keeps what took least. The time of a message is that from the first look at it to the end of its copy, and what the sender says that
 //! copying in takes.
 //!
-//! What must stay true: a message says nothing of a way that was asked for after it began ([`Talk::since`]); the sender goes another
-//! way round the buffer only when the receiver has copied out everything; whatever the other side writes into these words costs speed
-//! at most.
+//! What must stay true: a message says nothing of a way that was asked for after it began ([`Talk::since`]); the sender uses another
+//! part of the buffer only when the receiver has copied out everything, and says that it does as asked only when it does all of that;
+//! what a setting of either side says is not changed; whatever the other side writes into these words costs speed at most.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -23,8 +23,10 @@ const TRIED: u32 = 8;
 /// Messages from one trial to the next: few at first, so that short programs have something of it, later many.
 const FIRST: u32 = 64;
 const LAST: u32 = 4096;
-/// Messages after which a trial ends if the sender goes on as before.
+/// Messages that begin after the receiver has asked and of which the trial ends if the sender goes on as before.
 const UNHEEDED: u32 = 64;
+/// Messages that begin while another size waits for an empty buffer, before the sender sees to it that it becomes empty.
+const PATIENCE: u32 = 16;
 
 /// How an own buffer is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,27 +37,51 @@ pub struct Way {
     pub small: bool,
 }
 
-impl Way {
-    /// As the low bits of a word; see [`WAY_BITS`].
-    pub(super) fn word(self) -> u64 {
-        let store = Store::NAMES.iter().position(|(_, store)| *store == self.store).unwrap_or(0);
-        store as u64 | u64::from(self.small) << 2
-    }
-
-    pub(super) fn from_word(word: u64) -> Option<Self> {
-        let (_, store) = Store::NAMES.get((word & 3) as usize)?;
-        Some(Self { store: *store, small: word & 4 != 0 })
-    }
+/// What the settings of a side leave open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct May {
+    /// The kind of copy.
+    pub stores: bool,
+    /// How much of the buffer is used.
+    pub sizes: bool,
 }
 
-/// Bits of a way in a word.
-const WAY_BITS: u32 = 3;
+/// What a receiver asks for; nothing where it is to stay as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) store: Option<Store>,
+    pub(super) small: Option<bool>,
+}
+
+impl Wanted {
+    const BITS: u32 = 4;
+    const AS_IT_IS: u64 = 3;
+
+    fn new(way: Way, may: May) -> Self {
+        Self { store: may.stores.then_some(way.store), small: may.sizes.then_some(way.small) }
+    }
+
+    /// As the low bits of a word.
+    fn word(self) -> u64 {
+        let number = |store| Store::NAMES.iter().position(|(_, one)| *one == store).map(|at| at as u64);
+        let store = self.store.and_then(number).unwrap_or(Self::AS_IT_IS);
+        store | self.small.map_or(Self::AS_IT_IS, u64::from) << 2
+    }
+
+    pub(super) fn from_word(word: u64) -> Self {
+        let store = Store::NAMES.get((word & 3) as usize).map(|(_, store)| *store);
+        let small = [Some(false), Some(true), None, None][(word >> 2 & 3) as usize];
+        Self { store, small }
+    }
+}
 
 /// The words by which both ends of an own buffer talk about it.
 pub(crate) struct Talk<'a> {
     /// The receiver's, on a line of its own: what it asks for. 0: nothing so far.
     pub(crate) ask: &'a AtomicU64,
-    /// The sender's, on another line: the last such word that it heeds,
+    /// The sender's: how many bytes it has filled.
+    pub(crate) filled: &'a AtomicU64,
+    /// On another line: the last word asked that it heeds,
     pub(crate) heeded: &'a AtomicU64,
     /// where the first message copied so begins,
     pub(crate) since: &'a AtomicU64,
@@ -72,18 +98,46 @@ fn rate(time: Duration, bytes: u64) -> u64 {
 #[derive(Debug, Default)]
 pub(super) struct Heeding {
     asked: u64,
+    /// A word that settings forbid to heed.
+    refused: u64,
     store: Option<Store>,
+    /// Messages that have begun since another size waits.
+    waited: u32,
     /// Pieces whose time is to be taken, and the shortest so far.
     timed: u32,
     best: u64,
 }
 
 impl Heeding {
-    /// The way that the receiver has asked for since the last one that was heeded.
+    /// What the receiver has asked for since the last that was heeded or refused.
     #[inline(always)]
     pub(super) fn asked(&self, talk: &Talk<'_>) -> Option<u64> {
         let asked = talk.ask.load(Ordering::Relaxed);
-        (asked != self.asked).then_some(asked)
+        (asked != self.asked && asked != self.refused).then_some(asked)
+    }
+
+    /// Whether the settings allow what is asked for. The kind of copy is heeded at once then; if not, the receiver is not told that
+    /// anything is.
+    pub(super) fn allows(&mut self, asked: u64, may: May) -> Option<Wanted> {
+        let wanted = Wanted::from_word(asked);
+        let is_forbidden = (wanted.store.is_some() && !may.stores) || (wanted.small.is_some() && !may.sizes);
+        if is_forbidden {
+            self.refused = asked;
+            return None;
+        }
+        self.store = wanted.store.or(self.store);
+        Some(wanted)
+    }
+
+    /// A message begins, and the size that is asked for has to wait.
+    pub(super) fn wait(&mut self) {
+        self.waited = self.waited.saturating_add(1);
+    }
+
+    /// Whether that has gone on for so long that nothing should begin until the buffer is empty.
+    #[inline(always)]
+    pub(super) fn is_impatient(&self) -> bool {
+        self.waited >= PATIENCE
     }
 
     /// By which kind of copy the receiver wants the buffer filled.
@@ -92,17 +146,14 @@ impl Heeding {
         self.store
     }
 
-    /// The message that begins `at` is the first that goes the way of this word, which is returned if it is one.
-    pub(super) fn heed(&mut self, talk: &Talk<'_>, at: u64, asked: u64) -> Option<Way> {
-        let way = Way::from_word(asked).filter(|_| asked != 0);
-        self.asked = asked;
-        self.store = way.map(|way| way.store);
+    /// The message that begins `at` is the first of which all is as this word asks.
+    pub(super) fn heed(&mut self, talk: &Talk<'_>, at: u64, asked: u64) {
+        (self.asked, self.waited) = (asked, 0);
         (self.timed, self.best) = (TRIED, u64::MAX);
         talk.fill.store(0, Ordering::Relaxed);
         talk.since.store(at, Ordering::Relaxed);
         // SYNC: pairs with the Acquire load in `Chooser::tried`: the two words above.
         talk.heeded.store(asked, Ordering::Release);
-        way
     }
 
     /// Whether the time of a piece of so many bytes is to be taken.
@@ -133,10 +184,12 @@ pub struct Change {
 #[derive(Debug)]
 pub(super) struct Chooser {
     ways: Vec<Way>,
+    may: May,
     /// Which of them is asked for between trials.
     chosen: usize,
-    /// Words asked so far.
+    /// Words asked so far, and what the sender had filled at the last.
     asks: u64,
+    asked_at: u64,
     /// Messages to go before the next trial, or in this part of one.
     left: u32,
     /// The same from the next trial to the one behind it.
@@ -155,24 +208,29 @@ struct Trial {
     times: [u64; 2],
     /// Which that is.
     fastest: usize,
-    /// Messages to which the sender has not heeded what is asked for.
+    /// Messages in which the sender has not heeded what is asked for.
     unheeded: u32,
+    /// Only messages like the first are compared, by the logarithm of their length: longer ones take less for each byte.
+    like: Option<u32>,
+    /// Messages that are not.
+    unlike: u32,
 }
 
 impl Chooser {
-    /// So far this way is usual; whether other kinds of copy may be asked for, and other sizes.
-    pub(super) fn new(usual: Way, stores: bool, sizes: bool) -> Self {
+    /// So far this way is usual; what of it may be changed.
+    pub(super) fn new(usual: Way, may: May) -> Self {
         let other = if usual.store == Store::Streaming { Store::Plain } else { Store::Streaming };
         let mut ways = vec![usual];
-        if stores {
+        if may.stores {
             ways.push(Way { store: other, ..usual });
         }
-        if sizes {
+        if may.sizes {
             ways.extend_from_within(..);
             let others = ways.len() / 2;
             ways[others..].iter_mut().for_each(|way| way.small = !way.small);
         }
-        Self { ways, chosen: 0, asks: 0, left: FIRST, pause: 8 * FIRST, trial: None }
+        let (asks, asked_at, trial) = (0, 0, None);
+        Self { ways, may, chosen: 0, asks, asked_at, left: FIRST, pause: 8 * FIRST, trial }
     }
 
     /// Whether the time of a message of so many bytes is to be taken.
@@ -199,8 +257,15 @@ impl Chooser {
         }
         self.left -= 1;
         if self.left == 0 {
-            let times = [u64::MAX; 2];
-            self.trial = Some(Trial { done: 0, best: u64::MAX, times, fastest: self.chosen, unheeded: 0 });
+            self.trial = Some(Trial {
+                done: 0,
+                best: u64::MAX,
+                times: [u64::MAX; 2],
+                fastest: self.chosen,
+                unheeded: 0,
+                like: None,
+                unlike: 0,
+            });
             self.ask(talk, self.chosen);
         }
         None
@@ -212,11 +277,15 @@ impl Chooser {
         // SYNC: pairs with the Release store in `Heeding::heed`.
         let is_heeded = talk.heeded.load(Ordering::Acquire) == talk.ask.load(Ordering::Relaxed);
         if !is_heeded {
-            // Its settings may say how it copies, or the buffer is never empty.
-            trial.unheeded += 1;
+            // Its settings may say how it copies. A message that had begun before tells nothing of that.
+            trial.unheeded += u32::from(start >= self.asked_at);
             return if trial.unheeded == UNHEEDED { self.decide(talk) } else { None };
         }
         let took = took.filter(|_| start >= talk.since.load(Ordering::Relaxed))?;
+        if *trial.like.get_or_insert(len.ilog2()) != len.ilog2() {
+            trial.unlike += 1;
+            return if trial.unlike == LAST { self.decide(talk) } else { None };
+        }
         trial.best = trial.best.min(rate(took, len));
         self.left -= 1;
         if self.left > 0 {
@@ -254,7 +323,9 @@ impl Chooser {
     /// Asks for one of the ways, and for its time.
     fn ask(&mut self, talk: &Talk<'_>, which: usize) {
         self.asks += 1;
-        talk.ask.store(self.asks << WAY_BITS | self.ways[which].word(), Ordering::Relaxed);
+        self.asked_at = talk.filled.load(Ordering::Relaxed);
+        let wanted = Wanted::new(self.ways[which], self.may);
+        talk.ask.store(self.asks << Wanted::BITS | wanted.word(), Ordering::Relaxed);
         self.left = TRIED;
     }
 }
@@ -264,11 +335,13 @@ mod tests {
     use super::*;
 
     const PLAIN: Way = Way { store: Store::Plain, small: true };
+    const ALL: May = May { stores: true, sizes: true };
 
     /// Both ends, and a machine on which each way takes its time.
     struct Pair {
-        words: [AtomicU64; 4],
+        words: [AtomicU64; 5],
         sender: Heeding,
+        sender_may: May,
         way: Way,
         receiver: Chooser,
         changes: Vec<Change>,
@@ -279,19 +352,21 @@ mod tests {
     impl Pair {
         fn new(usual: Way) -> Self {
             let words = std::array::from_fn(|_| AtomicU64::new(0));
-            let (sender, receiver) = (Heeding::default(), Chooser::new(usual, true, true));
+            let (sender, receiver) = (Heeding::default(), Chooser::new(usual, ALL));
             let (changes, now) = (Vec::new(), Duration::from_secs(1));
-            Self { words, sender, way: usual, receiver, changes, at: 0, now }
+            Self { words, sender, sender_may: ALL, way: usual, receiver, changes, at: 0, now }
         }
 
         /// A message of `len` bytes, of which each KiB takes so many ns to copy in and out, by way; how it was copied.
         fn message(&mut self, len: u64, takes: impl Fn(Way) -> [u64; 2]) -> Way {
-            let [ask, heeded, since, fill] = &self.words;
-            let talk = Talk { ask, heeded, since, fill };
+            let [ask, filled, heeded, since, fill] = &self.words;
+            let talk = Talk { ask, filled, heeded, since, fill };
             if let Some(asked) = self.sender.asked(&talk)
-                && let Some(way) = self.sender.heed(&talk, self.at, asked)
+                && let Some(Wanted { store, small }) = self.sender.allows(asked, self.sender_may)
             {
-                self.way = way;
+                self.way.store = store.unwrap_or(self.way.store);
+                self.way.small = small.unwrap_or(self.way.small);
+                self.sender.heed(&talk, self.at, asked);
             }
             let [fill, drain] = takes(self.way).map(|ns| Duration::from_nanos(ns * len / 1024));
             self.now += fill;
@@ -340,14 +415,66 @@ mod tests {
     fn what_may_not_be_changed_is_not_asked_for() {
         for (stores, sizes, ways) in [(false, false, 1), (true, false, 2), (false, true, 2), (true, true, 4)]
         {
-            let mut chooser = Chooser::new(PLAIN, stores, sizes);
+            let may = May { stores, sizes };
+            let mut chooser = Chooser::new(PLAIN, may);
             assert_eq!(chooser.ways.len(), ways);
-            assert!(stores || chooser.ways.iter().all(|way| way.store == Store::Plain));
-            assert!(sizes || chooser.ways.iter().all(|way| way.small));
-            chooser.ways.iter().for_each(|way| assert_eq!(Way::from_word(way.word()), Some(*way)));
+            for way in &chooser.ways {
+                let wanted = Wanted::from_word(7 << Wanted::BITS | Wanted::new(*way, may).word());
+                assert_eq!(wanted.store, stores.then_some(way.store));
+                assert_eq!(wanted.small, sizes.then_some(way.small));
+            }
             chooser.ways.dedup();
             assert_eq!(chooser.ways.len(), ways);
+            // Nor does a sender whose settings say something.
+            let mut pair = Pair::new(PLAIN);
+            pair.sender_may = may;
+            let fast_elsewhere = |way: Way| if way == PLAIN { [50, 50] } else { [20, 20] };
+            let others = (0..9000).filter(|_| pair.message(8 << 10, fast_elsewhere) != PLAIN).count();
+            assert_eq!(others > 0, stores && sizes);
+            assert_eq!(pair.changes.is_empty(), !(stores && sizes), "{may:?}");
         }
+    }
+
+    /// As many messages are under way at once as fit.
+    #[test]
+    fn messages_that_were_under_way_before_end_no_trial() {
+        let mut receiver = Chooser::new(PLAIN, ALL);
+        let words: [AtomicU64; 5] = std::array::from_fn(|_| AtomicU64::new(0));
+        let [ask, filled, heeded, since, fill] = &words;
+        let talk = Talk { ask, filled, heeded, since, fill };
+        let (mut sender, mut way, mut at, mut change) = (Heeding::default(), PLAIN, 0, None);
+        for _ in 0..40 {
+            let window: Vec<(u64, Way)> = (0..256)
+                .map(|_| {
+                    if let Some(asked) = sender.asked(&talk)
+                        && let Some(Wanted { store: Some(store), small: Some(small) }) =
+                            sender.allows(asked, ALL)
+                    {
+                        way = Way { store, small };
+                        sender.heed(&talk, at, asked);
+                    }
+                    at += SHORTEST;
+                    filled.store(at, Ordering::Relaxed);
+                    (at - SHORTEST, way)
+                })
+                .collect();
+            for (start, way) in window {
+                let took = Duration::from_micros(if way.small { 9 } else { 5 });
+                change = receiver.ended(&talk, start, SHORTEST, || Some(took)).or(change);
+            }
+        }
+        assert!(change.is_some_and(|change| !change.way.small), "{change:?}");
+    }
+
+    /// Eight short ones, which take more for each byte, and 24 long ones, again and again: trials begin at the same of them each time.
+    #[test]
+    fn messages_of_other_lengths_are_not_compared() {
+        let mut pair = Pair::new(PLAIN);
+        for number in 0..20 * LAST {
+            let len = if number % 32 < 8 { 4 << 10 } else { 64 << 10 };
+            pair.message(len, |_| if len < 9000 { [50, 99] } else { [50, 30] });
+        }
+        assert_eq!(pair.changes, []);
     }
 
     #[test]
@@ -370,8 +497,8 @@ mod tests {
     #[test]
     fn a_trial_that_nobody_heeds_ends() {
         let mut pair = Pair::new(PLAIN);
-        let [ask, heeded, since, fill] = &pair.words;
-        let talk = Talk { ask, heeded, since, fill };
+        let [ask, filled, heeded, since, fill] = &pair.words;
+        let talk = Talk { ask, filled, heeded, since, fill };
         for round in 0..4 {
             let timed = (0..pair.receiver.left + UNHEEDED).filter(|_| {
                 let is_timed = pair.receiver.is_timing(SHORTEST);
@@ -388,7 +515,7 @@ mod tests {
         let mut state = 1u64;
         for _ in 0..20_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            pair.words[(state >> 33) as usize % 4].store(state, Ordering::Relaxed);
+            pair.words[(state >> 33) as usize % 5].store(state, Ordering::Relaxed);
             pair.message((4 << 10) << ((state >> 40) % 12), |_| [state >> 50, state >> 54]);
         }
     }

@@ -90,7 +90,7 @@ impl Shm {
             _ => {}
         }
         let Persistent::Idle(filler) = &mut self.persistent[to] else { return false };
-        if !filler.has_room(envelope.len) {
+        if !filler.has_room(envelope.len) || filler.has_to_drain() {
             return false;
         }
         let (cursor, store) = self.choosing.begin(filler, true, self.copying);
@@ -137,12 +137,14 @@ impl Shm {
 
     /// How long messages are copied here, and why so.
     pub fn copying(&self, config: &Config) -> (Copying, &'static str) {
-        let why = if config.bounce_buffer != BounceBuffer::Auto || config.copy_store.is_some() {
+        let why = if self.choosing.small && self.copying.own_buffer > 0 {
+            "a small part of it at first, because nothing is known of this processor: messages will tell"
+        } else if config.bounce_buffer != BounceBuffer::Auto || config.copy_store.is_some() {
             "as POSTHASTE_BOUNCE_BUFFER and POSTHASTE_COPY_STORE say"
         } else if self.oversubscribed {
             "because ranks share CPUs"
         } else if self.node.copying() == 0 {
-            "a small part of it at first, because nothing is known of this processor: messages will tell"
+            "because nothing is known of this processor"
         } else {
             "as was found out for this processor"
         };
@@ -190,11 +192,12 @@ impl Shm {
     #[inline]
     pub(super) fn explain(&self, from: usize, change: Option<Change>) {
         if let Some(change) = change.filter(|_| self.choosing.explains) {
-            let [rank, from] = [self.me, from].map(|rank| self.peers[rank].0);
+            let [rank, peer] = [self.me, from].map(|rank| self.peers[rank].0);
+            let from = self.other.map_or_else(|| format!("rank {peer}"), |name| name.to_string());
             let Change { way: Way { store, small }, took: [before, now] } = change;
             let part = if small { "a small part" } else { "all" };
             say(format_args!(
-                "rank {rank} now copies long messages of rank {from} through {part} of their bounce buffer, by \
+                "rank {rank} now copies long messages of {from} through {part} of their bounce buffer, by \
                  {store} copies: 1 MiB takes {} us, before {}",
                 now / 1000,
                 before / 1000
@@ -234,9 +237,8 @@ impl Shm {
         }
         if self.incoming[from].as_ref().is_none_or(|buffer| buffer.index() != index) {
             let buffer = Buffer::open(&self.node, self.me, index)?;
-            let Choosing { stores, sizes, small, .. } = self.choosing;
-            let usual = Way { store: self.copying.own_store, small };
-            self.incoming[from] = Some(buffer.choosing(usual, stores, sizes));
+            let usual = Way { store: self.copying.own_store, small: self.choosing.small };
+            self.incoming[from] = Some(buffer.choosing(usual, self.choosing.may));
         } else if let Some(buffer) = &mut self.incoming[from] {
             buffer.begin();
         }
@@ -288,7 +290,8 @@ impl Shm {
         let persistent = &mut self.persistent[to];
         match persistent {
             Persistent::Idle(filler) => {
-                let may_begin = filler.has_room(len)
+                let may_begin = (filler.has_room(len)
+                    && !(receive == Receive::Unknown && filler.has_to_drain()))
                     || filler.is_drained()
                     || (receive != Receive::Unknown && filler.is_certain());
                 if may_begin {
@@ -322,10 +325,7 @@ impl Shm {
 /// What messages may change of how they are copied, on a pair's own buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choosing {
-    /// The kind of copy.
-    stores: bool,
-    /// How much of the buffer is used.
-    sizes: bool,
+    may: May,
     /// A small part of it is used at first.
     small: bool,
     /// A line says what has changed.
@@ -334,15 +334,10 @@ pub(super) struct Choosing {
 
 impl Choosing {
     pub(super) fn new(node: &Node, config: &Config, oversubscribed: bool) -> Self {
-        let may = !oversubscribed;
-        let sizes = may && config.bounce_buffer == BounceBuffer::Auto;
+        let sizes = !oversubscribed && config.bounce_buffer == BounceBuffer::Auto;
+        let may = May { stores: !oversubscribed && config.copy_store.is_none(), sizes };
         let is_known = Copying::from_word(node.copying()).is_some();
-        Self {
-            stores: may && config.copy_store.is_none(),
-            sizes,
-            small: sizes && !is_known,
-            explains: config.explain,
-        }
+        Self { may, small: sizes && !is_known, explains: config.explain }
     }
 
     /// The next message begins: where, for the packet that announces it, and how it is copied in. As the receiver asks, unless a setting
@@ -355,9 +350,8 @@ impl Choosing {
         copying: Copying,
     ) -> (BufferCursor, Store) {
         let usual = copying.store_of(filler.is_own());
-        let asked = if self.stores || self.sizes { filler.begin(usual) } else { usual };
-        let cursor = BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() };
-        (cursor, if self.stores { asked } else { usual })
+        let store = filler.begin(usual, self.may);
+        (BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() }, store)
     }
 }
 
