@@ -325,15 +325,14 @@ impl Cursor {
 impl Buffer {
     /// Buffer `index` of receiver `to`, as a packet names it. `None` when there is no such buffer.
     pub fn open(node: &Node, to: usize, index: usize) -> Option<Self> {
-        let mut populated = 0;
-        let (memory, size) = match index.checked_sub(node.buffers()) {
-            None => (BufferMemory::new(node, to, index), node.buffer_bytes()),
+        let (memory, size, populated) = match index.checked_sub(node.buffers()) {
+            None => (BufferMemory::new(node, to, index), node.buffer_bytes(), 0),
             #[cfg(not(loom))]
             Some(number) => {
                 let memory = BufferMemory::own(node, number)?;
                 let size = said_size(&memory)?;
-                populate(&memory, size, &mut populated);
-                (memory, size)
+                memory.populate(size);
+                (memory, size, size)
             }
             #[cfg(loom)]
             Some(_) => return None,

@@ -158,6 +158,11 @@ impl Node {
         self.0.shape.buffers
     }
 
+    /// There are none in the model.
+    pub fn own_buffer_bytes(&self) -> usize {
+        0
+    }
+
     pub(crate) fn buffer_bytes(&self) -> usize {
         self.0.shape.buffer_bytes
     }
