@@ -2,9 +2,11 @@
 // of memory
 // only: posthaste
 // env: POSTHASTE_YIELD_US=1000000000
+// env: POSTHASTE_BOUNCE_BUFFER=1048576
 // timeout: 60
 // not over libfabric: long messages keep lists of what is under way
-/* (A rank that falls asleep publishes what it waits for, which takes memory: so none falls asleep here.)
+/* (A rank that falls asleep publishes what it waits for, which takes memory: so none falls asleep here. Nor do pairs try other sizes of their
+ * buffers: what is new there would be seen for the first time.)
  * Messages take no memory from the heap once everything has been seen before: contiguous and derived types, eager,
  * medium and long, blocking, nonblocking, synchronous, persistent, unexpected, probed, to ourselves, and packing. The
  * program counts the calls of malloc and its like by defining them. */
