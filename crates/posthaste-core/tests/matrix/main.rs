@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 
 use memory::{Kind, Memory, RUN_LIMIT};
 use pair::{Pair, Way, is_there};
-use posthaste_core::config::{Config, LeavePinned, LongProtocol};
+use posthaste_core::config::{BounceBuffer, Config, LeavePinned, LongProtocol};
 use posthaste_core::method::fabric;
 use posthaste_core::method::sim::Weather;
 use posthaste_core::method::tcp::PACKET;
@@ -135,6 +135,9 @@ fn rows(
     taken: &mut Vec<Counter>,
 ) {
     let lengths: BTreeSet<u64> = around.iter().flat_map(|limit| limit - 1..=limit + 1).chain(0..2).collect();
+    // Where nothing is known of the processor, pairs have buffers of their own unless a setting says otherwise.
+    let small = Config { bounce_buffer: BounceBuffer::Small, ..config.clone() };
+    let config = if matches!(way, Way::SharedMemory { own: 0, .. }) { &small } else { config };
     let mut pair = Pair::new(1, way, config);
     let mut memory = Memory::new(lengths.last().copied().unwrap_or(0), &pair.heaps(way), kind);
     for len in lengths {
