@@ -219,7 +219,7 @@ impl Filler {
         if small { self.whole.min(self.memory.node().buffer_bytes()) } else { self.whole }
     }
 
-    /// From the next message on, which begins in an empty buffer.
+    /// Uses so many bytes from the next message on. The buffer is empty: a byte that lay there would lie elsewhere for the receiver.
     fn use_size(&mut self, bytes: usize) {
         self.size = bytes;
         if let Some(size) = self.memory.own_size() {
