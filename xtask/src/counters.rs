@@ -15,6 +15,7 @@ pub(crate) fn run(project: &Project, mpi: &Mpi, tally: &mut Tally) {
         tally.test(name, || by_provider(project, mpi));
     }
     tally.test("c over tcp and a plug-in: short accesses leave together", || gathered(project, mpi));
+    tally.test("c over tcp: a connection for each VCI that is used", || connections(project, mpi));
     tally.test("c: bytes that collective operations copy for each that they deliver", || {
         collective(project, mpi)
     });
@@ -36,6 +37,24 @@ fn by_provider(project: &Project, mpi: &Mpi) -> Fallible {
                     over.name()
                 ));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Two ranks that use ten communicators and MPI_COMM_WORLD have one connection, or one for each VCI.
+fn connections(project: &Project, mpi: &Mpi) -> Fallible {
+    let program = helper(project, mpi, "", "vcis")?;
+    for (vcis, expected) in [("1", 1), ("3", 3), ("8", 8)] {
+        let job = Over::Tcp.method(project, mpi.mpiexec(2, false).arg("-counters").arg(&program));
+        let said = job.env("POSTHASTE_VCIS", vcis).succeed()?.all();
+        // Each rank counts its end; where both have called, one of the two connections has been given up.
+        let made = copies::count(&said, "connections.made");
+        if !(2 * expected..=3 * expected).contains(&made) {
+            return Err(format!(
+                "with {vcis} VCIs {made} ends of connections, expected {}\n{said}",
+                2 * expected
+            ));
         }
     }
     Ok(())

@@ -209,6 +209,8 @@ pub(crate) enum Over {
     Both,
     /// By shared memory, as if several threads called.
     Vcis,
+    /// As on two hosts, as if several threads called.
+    HostsVcis,
     /// By shared memory with a bounce buffer for each pair.
     OwnBuffers,
     /// By shared memory with small bounce buffers that are filled past the caches.
@@ -296,7 +298,9 @@ pub(crate) fn over_methods(project: &Project, mpi: &Mpi, deep: bool, tally: &mut
     if Over::Atomics.can_be_used(project).is_ok() {
         run_those(project, mpi, |name| BY_ATOMICS.contains(&name), Over::Atomics, tally)?;
     }
-    run_those(project, mpi, |name| is_of(&IN_VCIS, name), Over::Vcis, tally)?;
+    for over in [Over::Vcis, Over::HostsVcis] {
+        run_those(project, mpi, |name| is_of(&IN_VCIS, name), over, tally)?;
+    }
     for over in [Over::OwnBuffers, Over::Streaming] {
         run_those(project, mpi, |name| is_of(&BY_COPIES, name), over, tally)?;
     }
@@ -355,6 +359,7 @@ fn run_one(mpi: &Mpi, source: &Path, program: &Path, over: Over, tally: &mut Tal
         Over::Own if mpi.name != "posthaste" => format!("c with {}/{}", mpi.name, stem(source)),
         Over::Own => format!("c/{}", stem(source)),
         Over::Vcis => format!("c in VCIs/{}", stem(source)),
+        Over::HostsVcis => format!("c in VCIs on two hosts/{}", stem(source)),
         Over::Hosts => format!("c on two hosts/{}", stem(source)),
         Over::Device => format!("c on a device/{}", stem(source)),
         _ => format!("c over {}/{}", over.name(), stem(source)),
@@ -414,7 +419,7 @@ impl Over {
         let several = || asked.iter().copied().filter(|ranks| *ranks > 1);
         match self {
             Self::Own => asked.to_vec(),
-            Self::Tcp | Self::Hosts => several().max().into_iter().collect(),
+            Self::Tcp | Self::Hosts | Self::HostsVcis => several().max().into_iter().collect(),
             Self::Device => asked.iter().copied().max().into_iter().collect(),
             Self::Atomics => several().min().into_iter().collect(),
             _ => several().filter(|ranks| *ranks <= SEVERAL).max().or(several().min()).into_iter().collect(),
@@ -431,6 +436,7 @@ impl Over {
             Self::Links => "two TCP links",
             Self::Both => "TCP and libfabric",
             Self::Vcis => "vcis",
+            Self::HostsVcis => "vcis on two hosts",
             Self::OwnBuffers => "own bounce buffers",
             Self::Streaming => "streaming stores",
             Self::Hosts => "two hosts",
@@ -457,7 +463,7 @@ impl Over {
         match self {
             Self::Own | Self::Hosts => job,
             Self::Tcp => job.env("POSTHASTE_METHODS", "tcp"),
-            Self::Vcis => job.env("POSTHASTE_THREADED", "1"),
+            Self::Vcis | Self::HostsVcis => job.env("POSTHASTE_THREADED", "1"),
             Self::Device => job.env("POSTHASTE_SIMULATED_DEVICE", "7"),
             // Not a power of two, and small, so that messages often meet its end.
             Self::OwnBuffers => job.env("POSTHASTE_BOUNCE_BUFFER", "40000"),
@@ -476,7 +482,7 @@ impl Over {
     fn start(self, wishes: &Wishes, mpi: &Mpi, ranks: usize, program: &Path) -> Job {
         let job = self.set(mpi.plain(), &program.with_file_name(PLUGIN));
         let job = match (self, wishes.in_turns) {
-            (Self::Hosts, None) => on_hosts(job, 2, ranks.div_ceil(2)),
+            (Self::Hosts | Self::HostsVcis, None) => on_hosts(job, 2, ranks.div_ceil(2)),
             (_, Some(hosts)) => on_hosts(job, hosts, 1),
             _ => job,
         };

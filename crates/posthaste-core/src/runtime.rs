@@ -168,7 +168,8 @@ impl Runtime {
             return self.serve(at);
         }
         let mut vci = self.enter(at);
-        if vci.steps.is_multiple_of(STEPS_PER_QUESTION) {
+        let asks = vci.steps.is_multiple_of(STEPS_PER_QUESTION);
+        if asks {
             vci.methods.look_at_sockets();
             vci.attend_tested();
         }
@@ -178,7 +179,15 @@ impl Runtime {
         if handlers {
             self.run_handlers(at);
         }
+        if asks {
+            self.open_called();
+        }
         busy
+    }
+
+    /// Opens the VCIs that peers have called: somebody is to hear them.
+    pub(crate) fn open_called(&self) {
+        self.vcis.open_called();
     }
 
     /// A step that calls no function of the program. Its threads do that; those that sleep are woken for it.
@@ -261,6 +270,19 @@ impl Runtime {
             seen.leaves(vci, lock.visits());
         }
         others
+    }
+
+    /// The next step in these VCIs and the first one looks at the sockets, too; after sleep at the bell that in every one does in which
+    /// something may have rung it.
+    pub(crate) fn look_at_sockets(&self, own: &[usize], was_rung: bool) {
+        let all = was_rung && self.doorbell.has_descriptors();
+        let looks = |at: &usize| *at == 0 || all || own.contains(at);
+        self.vcis.open().filter(looks).for_each(|at| self.enter(at).methods.look_at_sockets());
+    }
+
+    /// Whether a VCI other than this one makes a connection.
+    pub(crate) fn is_connecting_elsewhere(&self, at: usize) -> bool {
+        self.vcis.open().any(|other| other != at && self.enter(other).methods.is_connecting())
     }
 
     /// Where a thread has just been does not count as others' doing.

@@ -303,6 +303,7 @@ impl Waiting {
     #[cold]
     fn idle(&self, own: &[usize], idler: &mut Idler) -> bool {
         self.take_over(idler);
+        self.runtime.open_called();
         if self.runtime.has_vcis() {
             let others = self.runtime.look_after_others(own, idler.seen.get_or_insert_default());
             idler.others |= others.active;

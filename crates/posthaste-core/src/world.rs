@@ -54,6 +54,7 @@ use crate::error::{Error, ErrorClass, Result, say};
 use crate::ids::{ANY_SOURCE, ANY_TAG, Founder, PROC_NULL, Peer, RequestId, TAG_UB, Wrong};
 use crate::info::Info;
 use crate::method::shm::Shm;
+use crate::method::tcp::Tcp;
 use crate::method::{Methods, Route};
 use crate::progress::Vci;
 use crate::pt2pt::arrival::Found;
@@ -264,23 +265,27 @@ impl Engines {
         let fabric = fabric.map(|fabric| if shares { fabric.sharing() } else { fabric });
         let plugin = plugin.map(|plugin| if shares { plugin.sharing() } else { plugin });
         let mut networks = wireup::Networks { tcp, fabric, bundle, plugin };
-        let doorbell = watching(doorbell, &mut networks)?;
+        let doorbell = watching(doorbell, &mut networks, threaded)?;
         let wireup::Networks { tcp, fabric, bundle, plugin } = networks;
-        // VCIs are for threads, and for jobs whose processes all share memory.
+        // VCIs are for threads, and for jobs whose processes all share memory or are reached over TCP.
         let near = !routes.any(|route| !matches!(route, Route::Shm(_) | Route::Loopback));
-        let vcis = if threaded && near { config.vcis.min(node.vcis()) } else { 1 };
+        let far = routes.any(|route| !matches!(route, Route::Shm(_) | Route::Loopback | Route::Tcp));
+        let most = tcp.as_ref().map_or(crowd.vcis, |tcp| tcp.most_vcis().min(crowd.vcis));
+        let vcis = if threaded && !far { config.vcis.min(most) } else { 1 };
         let heap = shm.as_ref().map(|shm| shm.heap().clone());
         let lends = matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared);
         let boards =
             heap.as_ref().filter(|_| oversubscribed_here && lends && config.board_limit <= Boards::LONGEST);
         let boards = boards.map(|heap| Boards::new(heap.clone(), config.board_limit, config.shared_limit));
-        let further = near.then(|| Further {
+        let further = (!far).then(|| Further {
+            vcis: crowd.vcis,
             node: node.clone(),
             local_rank,
             node_local,
             routes: routes.clone(),
             me,
             heap: heap.clone(),
+            tcp: tcp.as_ref().map(Tcp::opener),
             config: config.clone(),
             oversubscribed: oversubscribed_here,
         });
@@ -317,7 +322,12 @@ impl Engines {
         // so their calls cannot overlap unless a binding vouches for it (`instance::Threads`). The same holds for
         // further VCIs.
         let locked = move |vci| unsafe { Lock::new(vci, threaded || progress_thread) };
-        let opener = Opener(Box::new(move |at| further.as_ref()?.vci(at).map(locked)));
+        let further = further.map(Arc::new);
+        let calls = further.clone();
+        let opener = Opener {
+            make: Box::new(move |at| further.as_ref()?.vci(at).map(locked)),
+            called: Box::new(move || calls.as_ref()?.called()),
+        };
         let runtime = Arc::new(Runtime::new(locked(vci), doorbell).opening(opener));
         let spin = Duration::from_micros(spin.into());
         let waiting = Waiting::new(&runtime, spin, yielding).publishing(&node, local_rank);
@@ -747,10 +757,13 @@ impl World {
     /// Closes the connections to other nodes, when all peers have everything; not for longer than it takes when all goes
     /// well.
     fn leave(&self, call: &'static str) {
-        self.vci().methods.begin_leaving();
+        let vcis: Vec<usize> = self.runtime.open_vcis().collect();
+        vcis.iter().for_each(|at| self.vci_at(*at).methods.begin_leaving());
         let until = machine::now() + LEAVE;
         let has_left = |vci: &mut Vci| (vci.methods.has_left() || machine::now() > until).then_some(());
-        self.waiting.until(0, call, |_| Awaited::Departure, has_left);
+        for at in vcis {
+            self.waiting.until(at, call, |_| Awaited::Departure, has_left);
+        }
     }
 
     /// Shows the counters to the launcher.
@@ -784,16 +797,20 @@ fn is_drained(vci: &Vci) -> bool {
     !vci.engine.has_pending() && vci.methods.is_drained() && vci.running.has_left()
 }
 
-/// The doorbell of a process that sleeps on the descriptors of its networks, too.
-fn watching(bell: Doorbell, networks: &mut wireup::Networks) -> Result<Doorbell> {
+/// The doorbell of a process that sleeps on the descriptors of its networks, too. Where it is `threaded`, each VCI has connections: no thread
+/// that looks at some of them asks for the others.
+fn watching(bell: Doorbell, networks: &mut wireup::Networks, threaded: bool) -> Result<Doorbell> {
+    if networks.are_none() {
+        return Ok(bell);
+    }
     let wireup::Networks { tcp, fabric, bundle, plugin } = networks;
     let watched = match &tcp {
-        Some(tcp) => tcp.set(),
-        None if fabric.is_some() || bundle.is_some() || plugin.is_some() => {
-            Arc::new(Set::new().map_err(|e| Error::system("making an epoll set", e))?)
-        }
-        None => return Ok(bell),
+        Some(tcp) if !threaded => tcp.set(),
+        _ => Arc::new(Set::new().map_err(|e| Error::system("making an epoll set", e))?),
     };
+    if let Some(tcp) = tcp.as_ref().filter(|_| threaded) {
+        tcp.watch_in(&watched).map_err(|e| Error::system("watching connections", e))?;
+    }
     if let Some(fabric) = fabric {
         fabric.watch_in(&watched);
     }
@@ -803,7 +820,11 @@ fn watching(bell: Doorbell, networks: &mut wireup::Networks) -> Result<Doorbell>
     if let Some(plugin) = plugin {
         plugin.watch_in(&watched);
     }
-    bell.watching(watched).map_err(|e| Error::system("making a pipe to sleep on", e))
+    let bell = bell.watching(watched.clone()).map_err(|e| Error::system("making a pipe to sleep on", e))?;
+    if let Some(tcp) = tcp {
+        tcp.is_woken_by(bell.clone(), watched);
+    }
+    Ok(bell)
 }
 
 /// What a finished transfer says: its error, if it has one.

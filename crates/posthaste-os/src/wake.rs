@@ -266,6 +266,12 @@ impl Doorbell {
         Woken::default()
     }
 
+    /// Whether a sleeper watches descriptors.
+    #[cfg(not(loom))]
+    pub fn has_descriptors(&self) -> bool {
+        self.watch.get().is_some()
+    }
+
     /// Whether a sleeper would find a descriptor ready.
     #[cfg(not(loom))]
     pub fn has_ready_descriptors(&self) -> bool {

@@ -127,9 +127,11 @@ pub const TUNABLES: &[Tunable] = &[
         default: "8",
         meaning: "most VCIs (1 to 8) among which the communicators that a process with MPI_THREAD_MULTIPLE \
                   makes are shared out, so that threads on different ones do not wait for each other. 1: all \
-                  share one. Only jobs on one node have more than one; with 17 ranks or more there are 4, with \
-                  65 or more 2. Each takes as much memory as the node segment once a communicator uses it, 2 \
-                  MiB with 2 ranks, 33 MiB with 64",
+                  share one. Jobs have more than one whose ranks share memory or reach each other over TCP; with 17 ranks \
+                  or more on a node there are 4, with 65 or more 2. Each takes as much memory as the node segment \
+                  once a communicator uses it, 2 MiB with 2 ranks, 33 MiB with 64, and over TCP a connection to \
+                  each peer that is talked to there: there are as many VCIs as 2048 connections, or the descriptors \
+                  that a process may have, suffice for",
     },
     Tunable {
         name: "POSTHASTE_PROGRESS_THREAD",

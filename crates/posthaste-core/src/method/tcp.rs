@@ -1,7 +1,8 @@
 //! TCP: connections between processes of different nodes, made when they are first needed.
 //!
 //! Parts: `abroad` knows the processes of other jobs, `card` says how a process can be reached, `reach` makes connections, `door` and `handshake` see to who is at
-//! the other end, `pair` whether the two share memory instead, `outgoing` and `incoming` move bytes over a connection that stands, `turn` looks at all of them.
+//! the other end, `siblings` are the VCIs of this process, `pair` whether the two share memory instead, `outgoing` and `incoming` move bytes over a connection that
+//! stands, `progress` looks at all of them.
 //!
 //! What must stay true: nothing here blocks (only asking for a business card may take as long as the launcher's answer); packets to
 //! one peer stay in order, whether its connection stands yet or not; the first records since the last poll are written at
@@ -17,6 +18,7 @@ mod incoming;
 mod outgoing;
 mod pair;
 mod reach;
+mod siblings;
 mod progress;
 
 use std::collections::VecDeque;
@@ -45,16 +47,19 @@ use incoming::{Input, Read};
 use outgoing::{BYE, Out, RESUME, THROTTLE};
 use pair::Pairing;
 use reach::Reaching;
+use siblings::Siblings;
 
 pub use abroad::Pass;
 pub use card::{AddressBook, BusinessCard, Shelf};
 pub(crate) use card::{own_addresses, push_addresses};
 pub use outgoing::PACKET;
 pub use pair::Settled;
+pub use siblings::Opener;
 
-/// Tokens in the epoll set: peers by their number, doors, and the listener.
+/// Tokens in the epoll set: peers by their number, doors, the listener, and the sets of VCIs.
 const DOORS: u64 = 1 << 32;
 const LISTENER: u64 = 1 << 33;
+const VCI: u64 = 1 << 34;
 /// Fruitless looks of a fast path until it has to wait properly.
 const PATIENCE: u32 = 256;
 /// Records that are written at once between two polls or waits; those behind them gather.
@@ -88,9 +93,10 @@ pub struct Tcp {
     tuning: Tuning,
     connect_time: Duration,
     set: Arc<Set>,
-    listener: Listener,
+    /// The first VCI's, for all.
+    listener: Option<Listener>,
     is_listening: bool,
-    book: Box<dyn AddressBook>,
+    siblings: Arc<Siblings>,
     ways: PeerMap<Way>,
     /// Peers that are being reached for.
     reaching: Vec<Peer>,
@@ -206,29 +212,47 @@ impl Tcp {
     /// # Errors
     /// When no port is free, no interface can be used, or there are no descriptors left.
     pub fn new(setup: TcpSetup, config: &Config, book: Box<dyn AddressBook>) -> Result<(Self, BusinessCard)> {
-        let built = HasTcp::proof("tcp")?;
+        HasTcp::proof("tcp")?;
         let addresses = own_addresses(config)?;
         let (first, last) = config.tcp_ports;
         let listener = Listener::open(first..=last).map_err(|e| {
             Error::system(format!("listening for other ranks (POSTHASTE_TCP_PORTS is {first}-{last})"), e)
         })?;
         let port = listener.port().map_err(|e| Error::system("asking for the port of the listener", e))?;
-        let set = Set::new().map_err(|e| Error::system("making an epoll set", e))?;
-        set.add(&listener, LISTENER, false).map_err(|e| Error::system("watching the listener", e))?;
         let TcpSetup { me, peers, secret, format, node } = setup;
         // One for each peer, and the program's own.
         process::allow_open_files(OPEN_FILES + peers as u64);
         let card = BusinessCard { format, port, addresses, host: 0, node };
-        let tcp = Self {
-            built,
-            identity: Identity::new(me, peers, format, secret),
-            card: card.clone(),
-            tuning: Tuning { buffer: config.tcp_buffer, dead: Duration::from_secs(config.tcp_dead_s.into()) },
-            connect_time: Duration::from_secs(config.tcp_connect_s.into()),
+        let tuning =
+            Tuning { buffer: config.tcp_buffer, dead: Duration::from_secs(config.tcp_dead_s.into()) };
+        let times = (tuning, Duration::from_secs(config.tcp_connect_s.into()));
+        let identity = Identity::new(me, peers, format, secret);
+        let tcp = Self::with(identity, card.clone(), times, Some(listener), Arc::new(Siblings::new(book)))?;
+        Ok((tcp, card))
+    }
+
+    /// That of one VCI.
+    fn with(
+        identity: Identity,
+        card: BusinessCard,
+        (tuning, connect_time): (Tuning, Duration),
+        listener: Option<Listener>,
+        siblings: Arc<Siblings>,
+    ) -> Result<Self> {
+        let set = Set::new().map_err(|e| Error::system("making an epoll set", e))?;
+        if let Some(listener) = &listener {
+            set.add(listener, LISTENER, false).map_err(|e| Error::system("watching the listener", e))?;
+        }
+        Ok(Self {
+            built: HasTcp::proof("tcp")?,
+            identity,
+            card,
+            tuning,
+            connect_time,
             set: Arc::new(set),
             listener,
             is_listening: true,
-            book,
+            siblings,
             ways: PeerMap::default(),
             reaching: Vec::new(),
             doors: Vec::new(),
@@ -255,8 +279,7 @@ impl Tcp {
             is_leaving: false,
             #[cfg(test)]
             ahead: Duration::ZERO,
-        };
-        Ok((tcp, card))
+        })
     }
 
     /// Other peers are polled, too: most polls leave the sockets alone.
@@ -493,7 +516,8 @@ impl Method for Tcp {
 
     /// Whether nothing waits here that a sleeper would not be woken for.
     fn is_quiet(&self) -> bool {
-        self.done.is_empty() && self.lost.is_empty() && self.loaded.is_empty() && self.settled.is_empty()
+        let is_heard = self.done.is_empty() && self.lost.is_empty() && self.settled.is_empty();
+        is_heard && self.loaded.is_empty() && !self.siblings.has_letters(self.identity.vci)
     }
 
     /// Begins to leave: lets all peers know that nothing more comes.

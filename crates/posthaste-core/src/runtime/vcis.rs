@@ -13,8 +13,13 @@ use posthaste_os::sync::Lock;
 
 use crate::progress::Vci;
 
-/// Makes the VCI with this number, from 1 on.
-pub struct Opener(pub Box<dyn Fn(usize) -> Option<Lock<Vci>> + Send + Sync>);
+/// What opens further VCIs.
+pub struct Opener {
+    /// Makes the VCI with this number, from 1 on.
+    pub make: Box<dyn Fn(usize) -> Option<Lock<Vci>> + Send + Sync>,
+    /// One that a peer wants to be open, and that is not; each is named once.
+    pub called: Box<dyn Fn() -> Option<usize> + Send + Sync>,
+}
 
 impl fmt::Debug for Opener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,11 +77,20 @@ impl Vcis {
         }
     }
 
+    /// Opens those that peers want to be open.
+    pub(super) fn open_called(&self) {
+        if let Some(opener) = &self.opener {
+            while let Some(at) = (opener.called)() {
+                self.get(at);
+            }
+        }
+    }
+
     #[cold]
     fn make(&self, at: usize) -> &Lock<Vci> {
         let Some(place) = self.further.get(at - 1) else { return &self.first };
         let made = place.get_or_init(|| {
-            self.opener.as_ref().and_then(|opener| opener.0(at)).map(|lock| self.like_first(lock))
+            self.opener.as_ref().and_then(|opener| (opener.make)(at)).map(|lock| self.like_first(lock))
         });
         let Some(vci) = made else { return &self.first };
         self.open.fetch_or(1 << at, Ordering::Release);

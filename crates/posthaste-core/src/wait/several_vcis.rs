@@ -75,11 +75,7 @@ impl Waiting {
             idler.slept = true;
             self.rest(among[0], idler, asleep, dozes, nap(settled));
             self.runtime.look_at_descriptors();
-            self.runtime.enter(0).methods.look_at_sockets();
-            among
-                .iter()
-                .filter(|at| **at != 0)
-                .for_each(|at| self.runtime.enter(*at).methods.look_at_sockets());
+            self.runtime.look_at_sockets(among, asleep.ticket.is_some());
             self.forget_own_visits(idler);
         }
         self.stays_awake(asleep);

@@ -99,10 +99,7 @@ impl Waiting {
         self.stays_awake(asleep);
         self.runtime.enter(at).awake(&self.runtime.sleepers, &until, asleep.sleeper);
         self.runtime.look_at_descriptors();
-        self.runtime.enter(0).methods.look_at_sockets();
-        if at != 0 {
-            self.runtime.enter(at).methods.look_at_sockets();
-        }
+        self.runtime.look_at_sockets(&[at], asleep.ticket.is_some());
         self.forget_own_visits(idler);
     }
 
@@ -137,6 +134,7 @@ impl Waiting {
     pub(super) fn rest(&self, at: usize, idler: &mut Idler, asleep: Asleep, dozes: bool, nap: Duration) {
         let doze = idler.doze.max(DOZE);
         idler.doze = if dozes { LONGEST_DOZE.min(2 * doze) } else { DOZE };
+        self.runtime.open_called();
         let looks = asleep.listens && self.runtime.has_vcis();
         let nap = if looks { nap.min(self.settle_others(at, idler)) } else { nap };
         match asleep.ticket {
@@ -157,7 +155,7 @@ impl Waiting {
     #[cold]
     fn settle_others(&self, at: usize, idler: &mut Idler) -> Duration {
         self.runtime.advance_others(at);
-        let is_connecting = at != 0 && self.runtime.enter(0).methods.is_connecting();
+        let is_connecting = self.runtime.is_connecting_elsewhere(at);
         self.forget_own_visits(idler);
         if is_connecting { SHORT_NAP } else { NAP }
     }

@@ -1,4 +1,5 @@
-//! Whether ranks have a CPU each: those of a host, and those of several hosts that are one machine, as pods may be.
+//! Whether ranks have a CPU each: those of a host, and those of several hosts that are one machine, as pods may be. And for how many VCIs
+//! every host has a place.
 //!
 //! What must stay true: all ranks read the same claims, so all come to the same answer.
 
@@ -6,6 +7,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use posthaste_os::machine;
+use posthaste_os::node::Node;
 use posthaste_pmi::launcher::Launcher;
 
 use super::wireup::{self, Places, Shared};
@@ -28,6 +30,8 @@ pub(super) struct Claim {
     /// What tells the machine from others.
     boot: String,
     started: Duration,
+    /// For how many VCIs their segment has a place.
+    vcis: usize,
 }
 
 /// Who shares CPUs.
@@ -37,13 +41,15 @@ pub(super) struct Crowd {
     pub(super) here: Option<u32>,
     /// Whether the ranks of any host share CPUs.
     pub(super) anywhere: bool,
+    /// For how many VCIs every host has a place.
+    pub(super) vcis: usize,
 }
 
 impl Crowd {
-    /// A host alone, with so many ranks and CPUs.
-    pub(super) fn alone(ranks: usize, cpus: usize) -> Self {
-        let here = (ranks > cpus).then_some(cpus.max(1) as u32);
-        Self { here, anywhere: here.is_some() }
+    /// A host alone, with this segment and so many CPUs.
+    pub(super) fn alone(node: &Node, cpus: usize) -> Self {
+        let here = (node.ranks() > cpus).then_some(cpus.max(1) as u32);
+        Self { here, anywhere: here.is_some(), vcis: node.vcis() }
     }
 
     /// The host whose lowest rank is `leader`, once all have said what they claim and have met.
@@ -61,13 +67,15 @@ impl Crowd {
         let here = claims.iter().position(|(rank, _)| *rank == leader).unwrap_or(0);
         let claims: Vec<Claim> = claims.into_iter().map(|(_, claim)| claim).collect();
         let shares = shares(&claims);
-        Ok(Self { here: shares.get(here).copied().flatten(), anywhere: shares.iter().any(Option::is_some) })
+        let vcis = claims.iter().map(|claim| claim.vcis).min().unwrap_or(1);
+        let (here, anywhere) = (shares.get(here).copied().flatten(), shares.iter().any(Option::is_some));
+        Ok(Self { here, anywhere, vcis })
     }
 }
 
 impl Claim {
     /// Of these ranks of one node, under a foreign launcher, after the fence behind [`publish`].
-    pub(super) fn of_node(launcher: &mut Launcher, ranks: &[u32]) -> Result<Self> {
+    pub(super) fn of_node(launcher: &mut Launcher, ranks: &[u32], node: &Node) -> Result<Self> {
         let mut all = HashSet::new();
         for rank in ranks {
             let published = launcher.get(*rank as usize, "cpus").map_err(wireup::failed)?.unwrap_or_default();
@@ -80,31 +88,32 @@ impl Claim {
         }
         let mut cpus: Vec<usize> = all.into_iter().collect();
         cpus.sort_unstable();
-        Ok(Self::new(ranks.len(), machine::within_quota(cpus.len()), &cpus))
+        Ok(Self::new(node, machine::within_quota(cpus.len()), &cpus))
     }
 
-    /// Of so many ranks that may use these CPUs and keep so many busy.
-    pub(super) fn new(ranks: usize, most: usize, cpus: &[usize]) -> Self {
+    /// Of ranks that share this segment, may use these CPUs and keep so many busy.
+    pub(super) fn new(node: &Node, most: usize, cpus: &[usize]) -> Self {
         let (boot, started) = machine::boot();
         let cpus = Some(machine::list_of(cpus)).filter(|list| list.len() <= LONGEST).unwrap_or_default();
-        Self { ranks: ranks as u32, most: most as u32, cpus, boot, started }
+        let (ranks, most, vcis) = (node.ranks() as u32, most as u32, node.vcis());
+        Self { ranks, most, cpus, boot, started, vcis }
     }
 
     /// What others read.
     pub(super) fn text(&self) -> String {
-        let Self { ranks, most, cpus, boot, started } = self;
-        format!("{ranks}:{most}:{boot}:{}:{}", started.as_millis(), cpus)
+        let Self { ranks, most, cpus, boot, started, vcis } = self;
+        format!("{ranks}:{most}:{boot}:{}:{vcis}:{cpus}", started.as_millis())
     }
 
     fn parse(text: &str) -> Option<Self> {
         let fields: Vec<&str> = text.split(':').collect();
-        let [ranks, most, boot, started, cpus] = fields[..] else { return None };
+        let [ranks, most, boot, started, vcis, cpus] = fields[..] else { return None };
         if !cpus.is_empty() {
             machine::cpu_list(cpus)?;
         }
         let started = Duration::from_millis(started.parse().ok()?);
-        let (ranks, most) = (ranks.parse().ok()?, most.parse().ok()?);
-        Some(Self { ranks, most, cpus: cpus.into(), boot: boot.into(), started })
+        let (ranks, most, vcis) = (ranks.parse().ok()?, most.parse().ok()?, vcis.parse().ok()?);
+        Some(Self { ranks, most, cpus: cpus.into(), boot: boot.into(), started, vcis })
     }
 
     /// Whether both are hosts of one machine.
@@ -162,10 +171,12 @@ pub(super) fn publish(launcher: &mut Launcher) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use posthaste_os::node::VCIS;
+
     use super::*;
 
     fn claim(ranks: u32, most: u32, cpus: &str, boot: &str, started: u64) -> Claim {
-        Claim::parse(&format!("{ranks}:{most}:{boot}:{started}:{cpus}")).unwrap()
+        Claim::parse(&format!("{ranks}:{most}:{boot}:{started}:8:{cpus}")).unwrap()
     }
 
     #[test]
@@ -174,9 +185,11 @@ mod tests {
             let said = claim(4, 5, cpus, "4f-a", 1_796_000_000_123);
             assert_eq!(Claim::parse(&said.text()), Some(said));
         }
-        let own = Claim::new(2, 1, &[3]);
-        assert_eq!(Claim::parse(&own.text()).map(|claim| claim.ranks), Some(2));
-        for wrong in ["", "1:2:a:3", "1:2:a:3:x", "1:2:a:-3:0", "1:2:a:3:0:0"] {
+        let own = Claim::new(&Node::create(2).unwrap(), 1, &[3]);
+        assert_eq!(Claim::parse(&own.text()).map(|claim| (claim.ranks, claim.vcis)), Some((2, VCIS)));
+        for wrong in
+            ["", "1:2:a:3", "1:2:a:3:0", "1:2:a:3:8:x", "1:2:a:-3:8:0", "1:2:a:3:x:0", "1:2:a:3:8:0:0"]
+        {
             assert_eq!(Claim::parse(wrong), None, "{wrong}");
         }
     }

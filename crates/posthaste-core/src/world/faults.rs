@@ -224,7 +224,7 @@ impl World {
     /// As [`Comm::shrunk`].
     pub fn finish_shrink(&self, comm: &Comm, shrinking: &Shrinking) -> Result<Arc<Comm>> {
         let made = comm.shrunk(shrinking.decision()?)?;
-        self.joins(&made);
+        self.joins(&made)?;
         Ok(made)
     }
 

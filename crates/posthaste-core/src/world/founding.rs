@@ -39,11 +39,11 @@ impl World {
             match next {
                 Founded::Run(schedule, founding) => next = founding.next(self.run(schedule))?,
                 Founded::Made(comm) => {
-                    self.joins(&comm);
+                    self.joins(&comm)?;
                     return Ok(comm);
                 }
                 Founded::Doubtful(comm, why) => {
-                    self.joins(&comm);
+                    self.joins(&comm)?;
                     self.revoke(&comm);
                     return Err(why);
                 }

@@ -292,7 +292,7 @@ impl World {
         let (head, _) = told?;
         let make = |peers| {
             let made = comm.met(peers, head.context, head.accord, head.is_first)?;
-            self.joins(&made);
+            self.joins(&made)?;
             Ok(made)
         };
         match outcome {

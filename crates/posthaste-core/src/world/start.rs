@@ -177,6 +177,7 @@ fn alone(launcher: &Shared) -> Result<Start> {
     let node = Node::create(1).map_err(|e| Error::no_memory(e.to_string()))?;
     agree(&node, Format::NATIVE, &Config::default())?;
     let secret = machine::random().map_err(|e| Error::system("making a secret for the job", e))?;
+    let crowd = Crowd::alone(&node, 1);
     Ok(Start {
         rank: 0,
         node,
@@ -185,7 +186,7 @@ fn alone(launcher: &Shared) -> Result<Start> {
         nodes: Places::one(1),
         routes: Routes::new(1, Route::Loopback),
         networks: wireup::Networks::default(),
-        crowd: Crowd::alone(1, 1),
+        crowd,
         launcher: launcher.clone(),
         secret,
     })
@@ -241,10 +242,10 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, Some(secret), config)?;
     if !networks.are_none() || !hosts.are_one() {
         let claims = !hosts.are_one() && local_rank == 0;
-        wireup::meet(&launcher, claims.then(|| Claim::new(node.ranks(), handed.cpus, &handed.cpu_list)))?;
+        wireup::meet(&launcher, claims.then(|| Claim::new(&node, handed.cpus, &handed.cpu_list)))?;
     }
     let crowd = if hosts.are_one() {
-        Crowd::alone(node.ranks(), handed.cpus)
+        Crowd::alone(&node, handed.cpus)
     } else {
         Crowd::among(&launcher, &hosts, hosts.leader(rank))?
     };
@@ -272,7 +273,7 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
     let node = own.map_or_else(|| wireup::attach_segment(launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;
     let secret = wireup::secret(launcher)?;
-    let claim = if rank == leader { Some(Claim::of_node(launcher, &node_local)?) } else { None };
+    let claim = if rank == leader { Some(Claim::of_node(launcher, &node_local, &node)?) } else { None };
     drop(guard);
     let launcher = shared.clone();
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, Some(secret), config)?;

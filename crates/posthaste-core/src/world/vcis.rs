@@ -16,7 +16,8 @@ use crate::config::Config;
 use crate::error::{Error, ErrorClass, Result};
 use crate::ids::{ContextId, Peer};
 use crate::method::shm::Shm;
-use crate::method::{Methods, Routes};
+use crate::method::tcp::Opener;
+use crate::method::{Methods, Route, Routes};
 use crate::progress::Vci;
 use crate::pt2pt::{Engine, revoked};
 use crate::request::table;
@@ -143,23 +144,37 @@ impl World {
     /// VCI. `None` for who is no member.
     ///
     /// # Errors
-    /// When what the others sent makes no sense.
+    /// When what the others sent makes no sense; as [`World::joins`].
     pub fn finish(&self, creation: Creation) -> Result<Option<Arc<Comm>>> {
         let made = creation.finish()?;
         if let Some(comm) = &made {
-            self.joins(comm);
+            self.joins(comm)?;
         }
         Ok(made)
     }
 
     /// This process looks after the VCI of a new communicator from now on.
-    pub fn joins(&self, comm: &Arc<Comm>) {
+    ///
+    /// # Errors
+    /// When its founder is on another node and there is no memory for that VCI on this one.
+    pub fn joins(&self, comm: &Arc<Comm>) -> Result<()> {
+        let vci = comm.context().vci();
+        if !self.runtime.is_open(vci)
+            && let Err(why) = self.common.node.reserve_vci(vci)
+        {
+            let text = format!(
+                "there is no memory on this node for VCI {vci}, which the founder of a communicator has chosen (POSTHASTE_VCIS=1 \
+                 does without): {why}"
+            );
+            return Err(Error::no_memory(text));
+        }
         self.common.abroad.connects(comm);
         self.common.tell_places(self.rank(), comm);
-        self.runtime.open(comm.context().vci());
+        self.runtime.open(vci);
         let Vci { engine, methods, .. } = &mut *self.vci_of(comm);
         comm.make_known(engine);
         revoked::joined(engine, methods, comm.context());
+        Ok(())
     }
 
     /// Advances until `done`, which looks at the VCI of a request, gives a value; `awaited` says what is waited for.
@@ -201,14 +216,17 @@ impl World {
     }
 }
 
-/// What further VCIs are made of, where all processes share memory.
+/// What further VCIs are made of, where processes share memory or are reached over TCP.
 pub(super) struct Further {
+    /// How many VCIs there may be, on every node.
+    pub(super) vcis: usize,
     pub(super) node: Node,
     pub(super) local_rank: usize,
     pub(super) node_local: Vec<Peer>,
     pub(super) routes: Routes,
     pub(super) me: Peer,
     pub(super) heap: Option<Arc<Heap>>,
+    pub(super) tcp: Option<Opener>,
     pub(super) config: Config,
     pub(super) oversubscribed: bool,
 }
@@ -216,16 +234,36 @@ pub(super) struct Further {
 impl Further {
     /// A VCI, whose memory its founder has reserved. `None`: this job has none of this number.
     pub(super) fn vci(&self, at: usize) -> Option<Vci> {
-        let Self { node, local_rank, node_local, routes, me, heap, config, oversubscribed } = self;
+        let vci = self.make(at);
+        if let (None, Some(tcp)) = (&vci, &self.tcp) {
+            tcp.refuse(at);
+        }
+        vci
+    }
+
+    /// A VCI that a peer has called and that is not open.
+    pub(super) fn called(&self) -> Option<usize> {
+        self.tcp.as_ref()?.called()
+    }
+
+    fn make(&self, at: usize) -> Option<Vci> {
+        let Self { vcis, node, local_rank, node_local, routes, me, heap, tcp, config, oversubscribed } = self;
         // Reserved it is already, unless somebody has made the VCI up.
-        if at >= node.vcis() || node.reserve_vci(at).is_err() {
+        if at >= *vcis || node.reserve_vci(at).is_err() {
             return None;
         }
+        let shares = routes.any(|route| matches!(route, Route::Shm(_)));
+        let tcp = tcp.as_ref().map(|tcp| tcp.open(at)).transpose().ok()?;
+        let tcp = tcp.map(|tcp| if shares { tcp.sharing() } else { tcp });
         let shm = heap.as_ref().map(|heap| {
             let node = node.with_vci(at);
             Shm::of_vci(&node, *local_rank, node_local.clone(), config, *oversubscribed, heap.clone()).ok()
         });
-        let mut methods = Methods::new(routes.clone(), *me).with(shm.flatten());
+        let is_reached = tcp.is_some();
+        let mut methods = Methods::new(routes.clone(), *me).with(shm.flatten()).with(tcp);
+        if is_reached {
+            methods = methods.hearing_of(node.clone());
+        }
         let mut engine = Engine::of_vci(at, config.clone());
         if config.explain {
             engine.explain(*me, methods.ways());

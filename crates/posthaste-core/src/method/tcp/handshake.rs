@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   caller                                answerer
-//!   hello: version, format, from, to, nonce; and its seal ---->
+//!   hello: version, format, from, to, VCI, nonce; and its seal ---->
 //!          <---- the same of its own, and its proof over both
 //!   proof over both ------------------------------------------>
 //!          <---- go, when this connection is the one
@@ -18,6 +18,7 @@
 //! Between jobs a process is not its rank alone: the hello names the jobs of both, and by a label the secret on which the two
 //! agreed when they met (`abroad`). Inside a job label and jobs are 0, and the secret is that of the job.
 
+use posthaste_os::node::VCIS;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -27,7 +28,7 @@ use crate::jobs::{JobId, ProcessName};
 use crate::method::tcp::abroad::Abroad;
 
 /// What both speak.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const MAGIC: [u8; 8] = *b"pstHaste";
 /// The last byte of a handshake.
 pub(super) const GO: u8 = b'G';
@@ -52,6 +53,7 @@ struct Words {
     label: U64,
     from_job: U64,
     to_job: U64,
+    vci: U32,
     nonce: [u8; 32],
 }
 
@@ -61,6 +63,8 @@ pub(super) struct Identity {
     pub(super) me: Peer,
     pub(super) peers: usize,
     pub(super) format: Format,
+    /// Which of its VCIs speaks.
+    pub(super) vci: usize,
     secret: [u8; 32],
     pub(super) abroad: Abroad,
 }
@@ -70,6 +74,8 @@ pub(super) struct Identity {
 pub(super) struct Introduction {
     pub(super) from: Peer,
     pub(super) format: Format,
+    /// The VCI from which and to which the connection leads.
+    pub(super) vci: usize,
     /// Of the secret by which the two know each other.
     label: u64,
 }
@@ -82,7 +88,12 @@ impl std::fmt::Debug for Identity {
 
 impl Identity {
     pub(super) fn new(me: Peer, peers: usize, format: Format, secret: [u8; 32]) -> Self {
-        Self { me, peers, format, secret, abroad: Abroad::default() }
+        Self { me, peers, format, vci: 0, secret, abroad: Abroad::default() }
+    }
+
+    /// The same process in a further VCI, which processes of other jobs do not know.
+    pub(super) fn of_vci(&self, vci: usize) -> Self {
+        Self { vci, ..Self::new(self.me, self.peers, self.format, self.secret) }
     }
 
     pub(super) fn secret_of(&self, label: u64) -> Option<[u8; 32]> {
@@ -91,15 +102,15 @@ impl Identity {
 
     /// The first words to a peer.
     pub(super) fn hello(&self, to: Peer, nonce: [u8; 32]) -> [u8; HELLO] {
-        self.words(to, self.abroad.label(to).unwrap_or(0), nonce)
+        self.words(to, self.abroad.label(to).unwrap_or(0), self.vci, nonce)
     }
 
     /// The first words of the answer to a peer, which has chosen the secret.
     pub(super) fn answer(&self, to: &Introduction, nonce: [u8; 32]) -> [u8; HELLO] {
-        self.words(to.from, to.label, nonce)
+        self.words(to.from, to.label, to.vci, nonce)
     }
 
-    fn words(&self, to: Peer, label: u64, nonce: [u8; 32]) -> [u8; HELLO] {
+    fn words(&self, to: Peer, label: u64, vci: usize, nonce: [u8; 32]) -> [u8; HELLO] {
         let (from, to) = self.names(to);
         let words = Words {
             magic: MAGIC,
@@ -110,6 +121,7 @@ impl Identity {
             label: U64::new(label),
             from_job: U64::new(from.job.0),
             to_job: U64::new(to.job.0),
+            vci: U32::new(vci as u32),
             nonce,
         };
         zerocopy::transmute!(words)
@@ -158,13 +170,18 @@ impl Identity {
         let Some(format) = Format::from_word(words.format.get()) else {
             return Err(format!("its data has the unknown format {:#x}", words.format));
         };
-        let (label, to) = (words.label.get(), words.to.get());
+        let (label, to, vci) = (words.label.get(), words.to.get(), words.vci.get() as usize);
+        // Processes of other jobs know the first one alone.
+        let vcis = if label == 0 { VCIS } else { 1 };
+        if vci >= vcis {
+            return Err(format!("it looks for VCI {vci}, and there are at most {vcis} for it"));
+        }
         if label != 0 {
             let name = ProcessName { job: JobId(words.from_job.get()), rank: words.from.get() };
             let own = ProcessName { job: JobId(words.to_job.get()), rank: to };
             let known = self.abroad.peer(name, label).filter(|_| self.abroad.own() == Some(own));
             let from = known.ok_or_else(|| format!("{name} is there, which looks for {own}"))?;
-            return Ok(Introduction { from, format, label });
+            return Ok(Introduction { from, format, vci, label });
         }
         let from = Peer(words.from.get());
         if from.index() >= self.peers || from == self.me {
@@ -173,7 +190,7 @@ impl Identity {
         if to != self.me.0 {
             return Err(format!("rank {} is there, which looks for rank {to}", from.0));
         }
-        Ok(Introduction { from, format, label })
+        Ok(Introduction { from, format, vci, label })
     }
 
     /// The seal of a hello.
@@ -218,7 +235,8 @@ mod tests {
     fn both_sides_come_to_the_same_proofs_only_with_the_same_secret_and_words() {
         let (a, b, stranger) = (identity(0, 7), identity(1, 7), identity(1, 8));
         let (hello, answer) = (a.hello(Peer(1), [1; 32]), b.hello(Peer(0), [2; 32]));
-        assert_eq!(b.read(&hello), Ok(Introduction { from: Peer(0), format: Format::NATIVE, label: 0 }));
+        let introduction = Introduction { from: Peer(0), format: Format::NATIVE, vci: 0, label: 0 };
+        assert_eq!(b.read(&hello), Ok(introduction));
         assert!(is_same(&a.answerer_proof(&hello, &answer), &b.answerer_proof(&hello, &answer)));
         assert!(is_same(&a.caller_proof(&hello, &answer), &b.caller_proof(&hello, &answer)));
         // A proof cannot be handed back, and none fits other words or another secret.
@@ -246,6 +264,7 @@ mod tests {
         assert!(wrong(16, 4).contains("rank 4, which cannot be"));
         assert!(wrong(16, 1).contains("rank 1, which cannot be"));
         assert!(wrong(20, 2).contains("looks for rank 2"));
+        assert!(wrong(48, 8).contains("looks for VCI 8, and there are at most 8"));
         assert!(!format!("{b:?}").contains("secret"));
     }
 }

@@ -3,7 +3,6 @@
 //! What must stay true: while shared memory is polled, too, most turns leave the sockets alone; nothing that has been
 //! read waits for a socket; a peer is lost once.
 
-use std::io;
 use std::time::Duration;
 
 use posthaste_os::socket::Ready;
@@ -39,6 +38,10 @@ impl Tcp {
         self.round += 1;
         counts.add(Counter::Gathered, std::mem::take(&mut self.gathered));
         let mut busy = false;
+        if self.siblings.has_letters(self.identity.vci) {
+            self.read_letters();
+            busy = true;
+        }
         if !self.pending.is_empty() {
             busy |= self.flush_all();
         }
@@ -181,7 +184,11 @@ impl Tcp {
                 // What has been read before comes first: nobody has said yet where it is to go.
                 Ok(Read::End) | Err(_) if *is_loaded => return busy,
                 Ok(Read::End) if input.has_parted => self.end_way(peer, State::None),
-                Ok(Read::End) if input.bye => self.lose(peer, "it has finalised"),
+                // Each VCI hears of it by itself.
+                Ok(Read::End) if input.bye => {
+                    let why = self.loss(peer, "it has finalised");
+                    self.is_down(peer, why);
+                }
                 Ok(Read::End) => {
                     let why = unwritable.take().unwrap_or_else(|| "it has closed its connection".to_owned());
                     self.lose(peer, &why);
@@ -282,16 +289,16 @@ impl Tcp {
             self.pending.push(peer);
         }
         busy.unwrap_or_else(|error| {
-            self.stop_writing(peer, &error);
+            self.stop_writing(peer, error.to_string());
             true
         })
     }
 
     /// Nothing more leaves for a peer, which is lost as soon as all that has arrived is read.
     #[cold]
-    fn stop_writing(&mut self, peer: Peer, why: &io::Error) {
+    pub(super) fn stop_writing(&mut self, peer: Peer, why: String) {
         let Some(way) = self.known(peer) else { return };
-        way.unwritable = Some(why.to_string());
+        way.unwritable = Some(why);
         if let State::Up(stream) = &way.state {
             stream.close();
         }
@@ -303,12 +310,23 @@ impl Tcp {
         if self.ways.get(peer).is_some_and(|way| way.is_parting) {
             return self.end_way(peer, State::None);
         }
+        let error = self.loss(peer, why);
+        self.fail(peer, error);
+    }
+
+    fn loss(&self, peer: Peer, why: &str) -> Error {
         let text = format!("the connection to {} is lost: {why}", self.identity.name(peer));
-        self.fail(peer, Error::other(ErrorClass::ProcAborted, text));
+        Error::other(ErrorClass::ProcAborted, text)
+    }
+
+    /// A peer is down, for all VCIs.
+    pub(super) fn fail(&mut self, peer: Peer, error: Error) {
+        self.tell_of_loss(peer, &error);
+        self.is_down(peer, error);
     }
 
     /// A peer is down: forgets everything about it but that, and reports it to the engine.
-    pub(super) fn fail(&mut self, peer: Peer, error: Error) {
+    pub(super) fn is_down(&mut self, peer: Peer, error: Error) {
         let shares = matches!(self.way(peer).pairing, Pairing::Shared);
         self.end_way(peer, State::Down);
         match shares {

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use posthaste_os::node::VCIS;
 use posthaste_os::socket::Stream;
 
 use crate::error::{Error, ErrorClass, say};
@@ -82,7 +83,7 @@ impl Tcp {
     /// Begins to reach for a peer.
     pub(super) fn reach(&mut self, peer: Peer) {
         let known = self.identity.abroad.card(peer).cloned();
-        let card = match known.map_or_else(|| self.book.card(peer), Ok) {
+        let card = match known.map_or_else(|| self.siblings.card(peer), Ok) {
             Ok(card) => card,
             Err(error) => {
                 let text = format!("{} cannot be reached: {error}", self.identity.name(peer));
@@ -244,7 +245,11 @@ impl Tcp {
             Step::Proven(introduction) => {
                 if let Some(door) = self.doors[at].take() {
                     counts.add(Counter::ConnectionsMade, 1);
-                    self.admit(door, introduction);
+                    if introduction.vci == self.identity.vci {
+                        self.admit(door, introduction);
+                    } else {
+                        self.hand_over(door, introduction);
+                    }
                 }
             }
         }
@@ -288,7 +293,7 @@ impl Tcp {
     }
 
     /// A peer has proved who it is, and waits for our word.
-    fn admit(&mut self, door: Door, introduction: Introduction) {
+    pub(super) fn admit(&mut self, door: Door, introduction: Introduction) {
         let peer = introduction.from;
         let goes_before = self.identity.goes_before(peer);
         self.listen_again();
@@ -347,7 +352,8 @@ impl Tcp {
             if !self.has_room_for_a_stranger(now, counts) {
                 return self.stop_listening();
             }
-            match self.listener.accept() {
+            let Some(listener) = &self.listener else { return };
+            match listener.accept() {
                 Ok(Some((stream, address))) => {
                     if stream.tune(&self.tuning).is_ok() {
                         self.open_door(Door::answering(stream, address, now), false);
@@ -370,7 +376,7 @@ impl Tcp {
     fn has_room_for_a_stranger(&mut self, now: Duration, counts: &mut Counts) -> bool {
         let doors = || self.doors.iter().enumerate().filter_map(|(at, door)| Some((at, door.as_ref()?)));
         let strangers = || doors().filter(|(_, door)| door.is_strange());
-        if doors().count() >= MOST_STRANGERS + 2 * self.identity.callers() {
+        if doors().count() >= MOST_STRANGERS + 2 * VCIS * self.identity.callers() {
             return false; // somebody repeats what ranks have said
         }
         if strangers().count() < MOST_STRANGERS {
@@ -390,13 +396,19 @@ impl Tcp {
 
     /// The listener would wake us all the time.
     fn stop_listening(&mut self) {
-        if self.is_listening && self.set.remove(&self.listener).is_ok() {
+        if let Some(listener) = &self.listener
+            && self.is_listening
+            && self.set.remove(listener).is_ok()
+        {
             self.is_listening = false;
         }
     }
 
-    fn listen_again(&mut self) {
-        if !self.is_listening && self.set.add(&self.listener, LISTENER, false).is_ok() {
+    pub(super) fn listen_again(&mut self) {
+        if let Some(listener) = &self.listener
+            && !self.is_listening
+            && self.set.add(listener, LISTENER, false).is_ok()
+        {
             self.is_listening = true;
         }
     }

@@ -3,6 +3,7 @@
 
 mod abroad;
 mod pair;
+mod siblings;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -79,7 +80,7 @@ impl House {
 
     /// A stranger at the door of process `at`.
     fn stranger(&self, at: usize) -> TcpStream {
-        let stranger = TcpStream::connect(("127.0.0.1", self.tcps[at].listener.port().unwrap())).unwrap();
+        let stranger = TcpStream::connect(("127.0.0.1", self.tcps[at].own_card().port)).unwrap();
         stranger.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         stranger
     }

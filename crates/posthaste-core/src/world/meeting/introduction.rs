@@ -69,10 +69,10 @@ impl World {
         let all_have = self.all_have(CALL, groups.local, groups.leader, has, link.as_mut());
         let (may_have, comm) = (all_have.is_err(), made?);
         match groups.told.clone().and(all_have).and_then(|missing| missing.map_or(Ok(()), Err)) {
-            Ok(()) => self.joins(&comm),
+            Ok(()) => self.joins(&comm)?,
             Err(why) => {
                 if may_have {
-                    self.joins(&comm);
+                    self.joins(&comm)?;
                     self.revoke(&comm);
                 }
                 return Err(why);

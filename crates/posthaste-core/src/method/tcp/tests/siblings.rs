@@ -1,0 +1,182 @@
+//! Several VCIs of a process: who calls one of them finds it, and a loss is one for all.
+
+use super::*;
+use crate::error::ErrorClass;
+
+/// Two processes, whose further VCIs are behind them: process `at` in VCI `vci` is `tcps[2 * vci + at]`.
+fn with_vcis(vcis: usize) -> House {
+    let mut house = House::new(&[7; 2]);
+    for vci in 1..vcis {
+        (0..2).for_each(|at| open(&mut house, at, vci));
+    }
+    house
+}
+
+fn open(house: &mut House, at: usize, vci: usize) {
+    let tcp = house.tcps[at].opener().open(vci).unwrap();
+    house.tcps.push(tcp);
+    house.counts.push(Counts::default());
+}
+
+fn send(house: &mut House, vci: usize, from: usize) {
+    let to = Peer(1 - from as u32);
+    let claim = house.tcps[2 * vci + from].claim(to, 0, Load::Message).expect("room");
+    claim.write(&eager(from as u32), None);
+}
+
+/// A message arrives in a VCI.
+fn talk(house: &mut House, vci: usize, from: usize) {
+    send(house, vci, from);
+    let heard = house.hear();
+    assert!(heard.len() == 1 && heard[0].contains(": eager"), "{heard:?}");
+    assert!(house.tcps[2 * vci + 1 - from].ways.get(Peer(from as u32)).is_some_and(Way::is_up));
+}
+
+/// Whether a process has a connection in a VCI.
+fn stands(house: &House, at: usize, vci: usize) -> bool {
+    house.tcps[2 * vci + at].stands(Peer(1 - at as u32))
+}
+
+fn made(house: &House) -> u64 {
+    house.counts.iter().map(|counts| counts.get(Counter::ConnectionsMade)).sum()
+}
+
+#[test]
+fn each_vci_has_a_connection_of_its_own_once_it_needs_one() {
+    let mut house = with_vcis(3);
+    for (vci, from) in [(2, 1), (0, 0), (1, 0)] {
+        assert!(!stands(&house, 0, vci));
+        (0..3).for_each(|_| talk(&mut house, vci, from));
+        talk(&mut house, vci, 1 - from);
+        assert!(stands(&house, 0, vci) && stands(&house, 1, vci));
+    }
+    assert_eq!((made(&house), house.doors(0), house.doors(1)), (6, 0, 0));
+}
+
+#[test]
+fn two_that_call_each_other_in_a_further_vci_end_with_one_connection() {
+    for round in 0..50 {
+        let mut house = with_vcis(2);
+        (0..2).for_each(|from| send(&mut house, 1, from));
+        let mut heard = Vec::new();
+        for step in 0..round {
+            // Now one is faster, now the other.
+            let at = round % 2 + 2 * (step % 2);
+            house.tcps[at].poll(&mut house.counts[at], &mut |event, _| heard.push(format!("{event:?}")));
+        }
+        while heard.len() < 2 {
+            heard.extend(house.hear());
+        }
+        (0..20).for_each(|_| drop(house.poll()));
+        assert!(heard.iter().all(|what| what.contains("ager")), "{heard:?}");
+        assert_eq!((house.doors(2), house.doors(3)), (0, 0));
+        (0..2).for_each(|from| talk(&mut house, 1, from));
+    }
+}
+
+#[test]
+fn who_calls_a_vci_that_is_not_open_yet_waits_for_it() {
+    let mut house = with_vcis(1);
+    // Process 0 alone has it.
+    open(&mut house, 0, 1);
+    send(&mut house, 1, 0);
+    for _ in 0..200 {
+        assert_eq!(house.poll(), Vec::<String>::new());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(house.tcps[1].siblings.has_letters(1) && house.doors(1) == 0);
+    let opener = house.tcps[1].opener();
+    assert_eq!((opener.called(), opener.called()), (Some(1), None));
+    open(&mut house, 1, 1);
+    assert!(!house.tcps[3].is_quiet(), "nobody may sleep over it");
+    let heard = house.hear();
+    assert!(heard.len() == 1 && heard[0].starts_with("1 from 0: eager"), "{heard:?}");
+}
+
+#[test]
+fn who_calls_a_vci_that_will_never_be_open_hears_so() {
+    let mut house = with_vcis(1);
+    house.tcps[1].opener().refuse(1);
+    open(&mut house, 0, 1);
+    send(&mut house, 1, 0);
+    let began = Instant::now();
+    let heard = house.hear();
+    assert!(heard.iter().any(|what| what.starts_with("0 lost 1: ")), "{heard:?}");
+    assert!(began.elapsed() < Duration::from_secs(15));
+}
+
+#[test]
+fn a_peer_that_is_lost_to_one_vci_is_lost_to_all_behind_what_it_has_sent() {
+    for cut in 0..3 {
+        let mut house = with_vcis(3);
+        // VCI 2 has no connection.
+        (0..2).for_each(|vci| talk(&mut house, vci, 0));
+        (0..2).for_each(|vci| send(&mut house, vci, 1));
+        match cut {
+            2 => house.tcps[4].fail(Peer(1), Error::other(ErrorClass::Other, "cut")),
+            _ => {
+                let Some(Way { state: State::Up(stream), .. }) = house.tcps[2 * cut].ways.get(Peer(1)) else {
+                    panic!("there was a connection")
+                };
+                stream.close();
+            }
+        }
+        let (mut lost, began) = (Vec::new(), Instant::now());
+        while lost.len() < 6 {
+            lost.extend(house.poll().into_iter().filter(|what| what.contains(" lost ")));
+            assert!(began.elapsed() < Duration::from_secs(20), "only {lost:?}");
+        }
+        (0..50).for_each(|_| assert_eq!(house.poll(), Vec::<String>::new(), "each is lost once"));
+        let of = |at: &str| lost.iter().filter(|what| what.starts_with(at)).count();
+        assert_eq!((of("0 lost 1"), of("1 lost 0")), (3, 3), "{lost:?}");
+    }
+}
+
+#[test]
+fn what_arrived_before_another_vci_lost_the_peer_is_received() {
+    let mut house = with_vcis(2);
+    (0..2).for_each(|vci| talk(&mut house, vci, 0));
+    send(&mut house, 1, 1);
+    std::thread::sleep(Duration::from_millis(20)); // it is in the system's buffer of process 0
+    house.tcps[0].fail(Peer(1), Error::other(ErrorClass::Other, "cut"));
+    let mut heard = Vec::new();
+    while heard.iter().filter(|what: &&String| what.starts_with("0 lost 1")).count() < 2 {
+        heard.extend(house.hear());
+    }
+    let at = |begin: &str| heard.iter().position(|what| what.starts_with(begin));
+    assert!(at("0 from 1: eager").is_some(), "{heard:?}");
+}
+
+#[test]
+fn leaving_is_no_loss_to_a_sibling() {
+    let mut house = with_vcis(2);
+    (0..2).for_each(|vci| talk(&mut house, vci, 0));
+    // Process 1 takes leave in its first VCI alone.
+    house.tcps[1].begin_leaving();
+    let heard = house.hear();
+    assert!(heard.len() == 1 && heard[0].contains("0 lost 1") && heard[0].contains("finalised"), "{heard:?}");
+    (0..2).for_each(|from| talk(&mut house, 1, from));
+    for at in [0, 2, 3] {
+        house.tcps[at].begin_leaving();
+    }
+    let began = Instant::now();
+    while !house.tcps.iter().all(Tcp::has_left) {
+        assert_eq!(house.poll(), Vec::<String>::new());
+        assert!(began.elapsed() < Duration::from_secs(20));
+    }
+}
+
+#[test]
+fn large_jobs_have_fewer_vcis_and_not_more_connections() {
+    let most = |peers: usize| {
+        let mut house = House::new(&[7]);
+        house.tcps[0].identity.peers = peers;
+        house.tcps[0].most_vcis()
+    };
+    let got = [2, 256, 512, 1024, 2048, 1_000_000].map(most);
+    assert_eq!((got[0], got[5]), (8, 1));
+    // Unless this process may have few descriptors.
+    if process::allow_open_files(OPEN_FILES + 2048) >= OPEN_FILES + 2048 {
+        assert_eq!(got, [8, 8, 4, 2, 1, 1]);
+    }
+}
