@@ -113,9 +113,10 @@ impl Runtime {
         Self { vcis: self.vcis.opening(opener), ..self }
     }
 
-    /// Opens a VCI, unless it is open; otherwise that happens when it is first entered.
-    pub fn open(&self, at: usize) {
+    /// Opens a VCI, unless it is open; otherwise that happens when it is first entered. Whether it is open now.
+    pub fn open(&self, at: usize) -> bool {
         self.vcis.get(at);
+        self.is_open(at)
     }
 
     /// Whether a VCI is open.
@@ -186,8 +187,12 @@ impl Runtime {
     }
 
     /// Opens the VCIs that peers have called: somebody is to hear them.
+    #[inline]
     pub(crate) fn open_called(&self) {
-        self.vcis.open_called();
+        while let Some(at) = self.vcis.called() {
+            // Whoever leaves it wakes the one who listens, who may not have seen it.
+            drop(self.enter(at));
+        }
     }
 
     /// A step that calls no function of the program. Its threads do that; those that sleep are woken for it.

@@ -294,6 +294,7 @@ impl Waiting {
     #[cold]
     fn look_around(&self, at: usize, idler: &mut Idler) {
         self.take_over(idler);
+        self.runtime.open_called();
         if self.runtime.has_vcis() {
             self.runtime.advance_others(at);
         }

@@ -270,8 +270,7 @@ impl Engines {
         // VCIs are for threads, and for jobs whose processes all share memory or are reached over TCP.
         let near = !routes.any(|route| !matches!(route, Route::Shm(_) | Route::Loopback));
         let far = routes.any(|route| !matches!(route, Route::Shm(_) | Route::Loopback | Route::Tcp));
-        let most = tcp.as_ref().map_or(crowd.vcis, |tcp| tcp.most_vcis().min(crowd.vcis));
-        let vcis = if threaded && !far { config.vcis.min(most) } else { 1 };
+        let vcis = if threaded && !far { config.vcis.min(crowd.vcis) } else { 1 };
         let heap = shm.as_ref().map(|shm| shm.heap().clone());
         let lends = matches!(config.long_protocol, LongProtocol::Auto | LongProtocol::Shared);
         let boards =

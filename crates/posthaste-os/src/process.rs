@@ -424,6 +424,13 @@ pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
+/// How many descriptors this process may have open at most.
+pub fn most_open_files() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a place for the answer.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 { limit.rlim_max } else { 0 }
+}
+
 /// Lets this process have so many descriptors open, as far as its hard limit goes; programs that it starts inherit that.
 /// Returns how many it may have.
 pub fn allow_open_files(count: u64) -> u64 {
@@ -567,7 +574,7 @@ mod tests {
         assert!(now > 0);
         assert_eq!(allow_open_files(now), now);
         let most = allow_open_files(u64::MAX);
-        assert!(most >= now && allow_open_files(0) == most);
+        assert!(most >= now && allow_open_files(0) == most && most == most_open_files());
     }
 
     #[test]

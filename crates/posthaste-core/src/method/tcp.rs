@@ -23,6 +23,7 @@ mod progress;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use posthaste_os::copying::Copying;
@@ -523,6 +524,7 @@ impl Method for Tcp {
     /// Begins to leave: lets all peers know that nothing more comes.
     fn begin_leaving(&mut self) {
         self.is_leaving = true;
+        self.siblings.is_leaving.store(true, Ordering::Relaxed);
         let known: Vec<Peer> = self.ways.iter().map(|(peer, _)| peer).collect();
         for peer in known {
             self.say_last(peer, BYE);

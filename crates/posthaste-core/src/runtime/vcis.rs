@@ -1,8 +1,8 @@
 //! The VCIs of a process.
 //!
-//! The first one is always there and has everything: networks, the communicators of all processes. A further one is
-//! opened when it is first entered. What must stay true: a VCI that cannot be opened is never chosen for a
-//! communicator; entering it all the same leads to the first one.
+//! The first one is always there and has everything: all networks, the communicators of all processes. A further one is
+//! opened when it is first entered, or when a peer has called it over TCP. What must stay true: nobody joins a communicator whose
+//! VCI cannot be opened here; entering it all the same leads to the first one.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -77,13 +77,10 @@ impl Vcis {
         }
     }
 
-    /// Opens those that peers want to be open.
-    pub(super) fn open_called(&self) {
-        if let Some(opener) = &self.opener {
-            while let Some(at) = (opener.called)() {
-                self.get(at);
-            }
-        }
+    /// One that a peer wants to be open, and that is not.
+    #[inline]
+    pub(super) fn called(&self) -> Option<usize> {
+        self.opener.as_ref().and_then(|opener| (opener.called)())
     }
 
     #[cold]

@@ -1,5 +1,5 @@
-//! Whether ranks have a CPU each: those of a host, and those of several hosts that are one machine, as pods may be. And for how many VCIs
-//! every host has a place.
+//! Whether ranks have a CPU each: those of a host, and those of several hosts that are one machine, as pods may be. And how many VCIs
+//! every host has room for.
 //!
 //! What must stay true: all ranks read the same claims, so all come to the same answer.
 
@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use posthaste_os::machine;
-use posthaste_os::node::Node;
 use posthaste_pmi::launcher::Launcher;
 
 use super::wireup::{self, Places, Shared};
@@ -30,7 +29,7 @@ pub(super) struct Claim {
     /// What tells the machine from others.
     boot: String,
     started: Duration,
-    /// For how many VCIs their segment has a place.
+    /// How many VCIs there may be.
     vcis: usize,
 }
 
@@ -41,15 +40,15 @@ pub(super) struct Crowd {
     pub(super) here: Option<u32>,
     /// Whether the ranks of any host share CPUs.
     pub(super) anywhere: bool,
-    /// For how many VCIs every host has a place.
+    /// How many VCIs there may be on every host.
     pub(super) vcis: usize,
 }
 
 impl Crowd {
-    /// A host alone, with this segment and so many CPUs.
-    pub(super) fn alone(node: &Node, cpus: usize) -> Self {
-        let here = (node.ranks() > cpus).then_some(cpus.max(1) as u32);
-        Self { here, anywhere: here.is_some(), vcis: node.vcis() }
+    /// A host alone, with so many ranks, CPUs and VCIs.
+    pub(super) fn alone(ranks: usize, cpus: usize, vcis: usize) -> Self {
+        let here = (ranks > cpus).then_some(cpus.max(1) as u32);
+        Self { here, anywhere: here.is_some(), vcis }
     }
 
     /// The host whose lowest rank is `leader`, once all have said what they claim and have met.
@@ -75,7 +74,7 @@ impl Crowd {
 
 impl Claim {
     /// Of these ranks of one node, under a foreign launcher, after the fence behind [`publish`].
-    pub(super) fn of_node(launcher: &mut Launcher, ranks: &[u32], node: &Node) -> Result<Self> {
+    pub(super) fn of_node(launcher: &mut Launcher, ranks: &[u32]) -> Result<Self> {
         let mut all = HashSet::new();
         for rank in ranks {
             let published = launcher.get(*rank as usize, "cpus").map_err(wireup::failed)?.unwrap_or_default();
@@ -88,15 +87,20 @@ impl Claim {
         }
         let mut cpus: Vec<usize> = all.into_iter().collect();
         cpus.sort_unstable();
-        Ok(Self::new(node, machine::within_quota(cpus.len()), &cpus))
+        Ok(Self::new(ranks.len(), machine::within_quota(cpus.len()), &cpus))
     }
 
-    /// Of ranks that share this segment, may use these CPUs and keep so many busy.
-    pub(super) fn new(node: &Node, most: usize, cpus: &[usize]) -> Self {
+    /// Of so many ranks that may use these CPUs and keep so many busy.
+    pub(super) fn new(ranks: usize, most: usize, cpus: &[usize]) -> Self {
         let (boot, started) = machine::boot();
         let cpus = Some(machine::list_of(cpus)).filter(|list| list.len() <= LONGEST).unwrap_or_default();
-        let (ranks, most, vcis) = (node.ranks() as u32, most as u32, node.vcis());
-        Self { ranks, most, cpus, boot, started, vcis }
+        Self { ranks: ranks as u32, most: most as u32, cpus, boot, started, vcis: 1 }
+    }
+
+    /// The same with room for so many VCIs.
+    #[must_use]
+    pub(super) fn with_vcis(self, vcis: usize) -> Self {
+        Self { vcis, ..self }
     }
 
     /// What others read.
@@ -171,8 +175,6 @@ pub(super) fn publish(launcher: &mut Launcher) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use posthaste_os::node::VCIS;
-
     use super::*;
 
     fn claim(ranks: u32, most: u32, cpus: &str, boot: &str, started: u64) -> Claim {
@@ -185,8 +187,8 @@ mod tests {
             let said = claim(4, 5, cpus, "4f-a", 1_796_000_000_123);
             assert_eq!(Claim::parse(&said.text()), Some(said));
         }
-        let own = Claim::new(&Node::create(2).unwrap(), 1, &[3]);
-        assert_eq!(Claim::parse(&own.text()).map(|claim| (claim.ranks, claim.vcis)), Some((2, VCIS)));
+        let own = Claim::new(2, 1, &[3]).with_vcis(4);
+        assert_eq!(Claim::parse(&own.text()).map(|claim| (claim.ranks, claim.vcis)), Some((2, 4)));
         for wrong in
             ["", "1:2:a:3", "1:2:a:3:0", "1:2:a:3:8:x", "1:2:a:-3:8:0", "1:2:a:3:x:0", "1:2:a:3:8:0:0"]
         {

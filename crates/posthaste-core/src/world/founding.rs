@@ -43,8 +43,10 @@ impl World {
                     return Ok(comm);
                 }
                 Founded::Doubtful(comm, why) => {
-                    self.joins(&comm)?;
-                    self.revoke(&comm);
+                    // Who cannot join is out of reach there, which ends what others wait for.
+                    if self.joins(&comm).is_ok() {
+                        self.revoke(&comm);
+                    }
                     return Err(why);
                 }
             }

@@ -177,7 +177,7 @@ fn alone(launcher: &Shared) -> Result<Start> {
     let node = Node::create(1).map_err(|e| Error::no_memory(e.to_string()))?;
     agree(&node, Format::NATIVE, &Config::default())?;
     let secret = machine::random().map_err(|e| Error::system("making a secret for the job", e))?;
-    let crowd = Crowd::alone(&node, 1);
+    let crowd = Crowd::alone(1, 1, node.vcis());
     Ok(Start {
         rank: 0,
         node,
@@ -242,10 +242,12 @@ fn ours(shared: &Shared, handed: &Handed, again: bool, config: &Config) -> Resul
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, Some(secret), config)?;
     if !networks.are_none() || !hosts.are_one() {
         let claims = !hosts.are_one() && local_rank == 0;
-        wireup::meet(&launcher, claims.then(|| Claim::new(&node, handed.cpus, &handed.cpu_list)))?;
+        let claim =
+            || Claim::new(node.ranks(), handed.cpus, &handed.cpu_list).with_vcis(networks.vcis(&node));
+        wireup::meet(&launcher, claims.then(claim))?;
     }
     let crowd = if hosts.are_one() {
-        Crowd::alone(&node, handed.cpus)
+        Crowd::alone(node.ranks(), handed.cpus, networks.vcis(&node))
     } else {
         Crowd::among(&launcher, &hosts, hosts.leader(rank))?
     };
@@ -273,11 +275,11 @@ fn foreign(shared: &Shared, config: &Config) -> Result<Start> {
     let node = own.map_or_else(|| wireup::attach_segment(launcher, leader), Ok)?;
     agree(&node, Format::NATIVE, config)?;
     let secret = wireup::secret(launcher)?;
-    let claim = if rank == leader { Some(Claim::of_node(launcher, &node_local, &node)?) } else { None };
+    let claim = if rank == leader { Some(Claim::of_node(launcher, &node_local)?) } else { None };
     drop(guard);
     let launcher = shared.clone();
     let networks = wireup::open_networks(&launcher, Peer(rank), &routes, Some(secret), config)?;
-    wireup::meet(&launcher, claim)?;
+    wireup::meet(&launcher, claim.map(|claim| claim.with_vcis(networks.vcis(&node))))?;
     let crowd = Crowd::among(&launcher, &nodes, leader)?;
     let local_rank = node_local.iter().position(|other| *other == rank).unwrap_or_default();
     let node_local = node_local.into_iter().map(Peer).collect();

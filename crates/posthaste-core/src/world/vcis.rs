@@ -2,8 +2,9 @@
 //!
 //! MPI-5.0 §11.6.
 //!
-//! What must stay true: a communicator's founder chooses its VCI and reserves its memory before anybody hears of it; what
-//! another process has made up leads to no VCI that nobody has opened.
+//! What must stay true: a communicator's founder chooses its VCI and reserves its memory on its node before anybody hears of it, and
+//! members on other nodes refuse a communicator for whose VCI they have none; what somebody has made up leads to no VCI that there
+//! may not be.
 
 use std::sync::Arc;
 
@@ -156,21 +157,19 @@ impl World {
     /// This process looks after the VCI of a new communicator from now on.
     ///
     /// # Errors
-    /// When its founder is on another node and there is no memory for that VCI on this one.
+    /// When its founder is on another node and there is no memory, or no descriptor, for that VCI on this one.
     pub fn joins(&self, comm: &Arc<Comm>) -> Result<()> {
         let vci = comm.context().vci();
-        if !self.runtime.is_open(vci)
-            && let Err(why) = self.common.node.reserve_vci(vci)
-        {
+        if !self.runtime.open(vci) {
             let text = format!(
-                "there is no memory on this node for VCI {vci}, which the founder of a communicator has chosen (POSTHASTE_VCIS=1 \
-                 does without): {why}"
+                "rank {} has no memory or no descriptor for VCI {vci}, which the founder of a communicator has chosen (POSTHASTE_VCIS=1 \
+                 does without)",
+                self.rank()
             );
             return Err(Error::no_memory(text));
         }
         self.common.abroad.connects(comm);
         self.common.tell_places(self.rank(), comm);
-        self.runtime.open(vci);
         let Vci { engine, methods, .. } = &mut *self.vci_of(comm);
         comm.make_known(engine);
         revoked::joined(engine, methods, comm.context());
@@ -232,7 +231,7 @@ pub(super) struct Further {
 }
 
 impl Further {
-    /// A VCI, whose memory its founder has reserved. `None`: this job has none of this number.
+    /// A VCI. `None`: this job has none of this number, or there is no room for it.
     pub(super) fn vci(&self, at: usize) -> Option<Vci> {
         let vci = self.make(at);
         if let (None, Some(tcp)) = (&vci, &self.tcp) {
@@ -248,7 +247,7 @@ impl Further {
 
     fn make(&self, at: usize) -> Option<Vci> {
         let Self { vcis, node, local_rank, node_local, routes, me, heap, tcp, config, oversubscribed } = self;
-        // Reserved it is already, unless somebody has made the VCI up.
+        // On the founder's node it is reserved already.
         if at >= *vcis || node.reserve_vci(at).is_err() {
             return None;
         }

@@ -293,6 +293,11 @@ pub(super) struct Networks {
 }
 
 impl Networks {
+    /// How many VCIs there is room for in this segment, and with these connections.
+    pub(super) fn vcis(&self, node: &Node) -> usize {
+        self.tcp.as_ref().map_or(node.vcis(), |tcp| tcp.most_vcis().min(node.vcis()))
+    }
+
     /// Whether all ranks share memory.
     pub(super) fn are_none(&self) -> bool {
         self.tcp.is_none() && self.fabric.is_none() && self.bundle.is_none() && self.plugin.is_none()

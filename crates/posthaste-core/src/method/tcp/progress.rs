@@ -3,6 +3,7 @@
 //! What must stay true: while shared memory is polled, too, most turns leave the sockets alone; nothing that has been
 //! read waits for a socket; a peer is lost once.
 
+use std::io;
 use std::time::Duration;
 
 use posthaste_os::socket::Ready;
@@ -187,7 +188,7 @@ impl Tcp {
                 // Each VCI hears of it by itself.
                 Ok(Read::End) if input.bye => {
                     let why = self.loss(peer, "it has finalised");
-                    self.is_down(peer, why);
+                    self.fail(peer, why);
                 }
                 Ok(Read::End) => {
                     let why = unwritable.take().unwrap_or_else(|| "it has closed its connection".to_owned());
@@ -289,16 +290,16 @@ impl Tcp {
             self.pending.push(peer);
         }
         busy.unwrap_or_else(|error| {
-            self.stop_writing(peer, error.to_string());
+            self.stop_writing(peer, &error);
             true
         })
     }
 
     /// Nothing more leaves for a peer, which is lost as soon as all that has arrived is read.
     #[cold]
-    pub(super) fn stop_writing(&mut self, peer: Peer, why: String) {
+    fn stop_writing(&mut self, peer: Peer, why: &io::Error) {
         let Some(way) = self.known(peer) else { return };
-        way.unwritable = Some(why);
+        way.unwritable = Some(why.to_string());
         if let State::Up(stream) = &way.state {
             stream.close();
         }
@@ -311,6 +312,7 @@ impl Tcp {
             return self.end_way(peer, State::None);
         }
         let error = self.loss(peer, why);
+        self.tell_of_loss(peer, &error);
         self.fail(peer, error);
     }
 
@@ -319,14 +321,8 @@ impl Tcp {
         Error::other(ErrorClass::ProcAborted, text)
     }
 
-    /// A peer is down, for all VCIs.
-    pub(super) fn fail(&mut self, peer: Peer, error: Error) {
-        self.tell_of_loss(peer, &error);
-        self.is_down(peer, error);
-    }
-
     /// A peer is down: forgets everything about it but that, and reports it to the engine.
-    pub(super) fn is_down(&mut self, peer: Peer, error: Error) {
+    pub(super) fn fail(&mut self, peer: Peer, error: Error) {
         let shares = matches!(self.way(peer).pairing, Pairing::Shared);
         self.end_way(peer, State::Down);
         match shares {

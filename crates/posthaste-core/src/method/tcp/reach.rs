@@ -332,6 +332,7 @@ impl Tcp {
         way.format = Some(introduction.format);
         way.state = State::Up(door.stream);
         match opened {
+            Ok(()) if way.unwritable.is_some() => self.say_nothing_more(peer),
             Ok(()) => {
                 self.offer_segment(peer);
                 self.flush(peer);

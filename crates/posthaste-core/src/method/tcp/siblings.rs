@@ -1,8 +1,8 @@
 //! The VCIs of a process: each has connections of its own, made when it first needs them. The first one listens for all.
 //!
 //! Who calls says in its hello which VCI it looks for. The first one hears it, asks for the proof, and hands the connection over. A peer
-//! that is lost to one VCI is lost to all. Whoever finds time opens a VCI that has been called: a peer's words do not wait for a
-//! communicator that this process may have failed to make.
+//! whose connection breaks in one VCI is lost to all; what it has sent is read before. Whoever finds time opens a VCI that has been
+//! called: a peer's words do not wait for a communicator that this process may have failed to make.
 //!
 //! What must stay true: nobody enters another VCI for it: what is for a VCI waits in its box until it polls, whether it is open yet
 //! or not, and who sleeps for all is woken; a box keeps one caller of each peer.
@@ -19,6 +19,7 @@ use posthaste_os::wake::Doorbell;
 
 use crate::error::{Error, Result};
 use crate::ids::Peer;
+use crate::method::Method;
 use crate::method::tcp::card::{AddressBook, BusinessCard};
 use crate::method::tcp::door::Door;
 use crate::method::tcp::handshake::{Identity, Introduction};
@@ -33,6 +34,8 @@ pub(super) struct Siblings {
     boxes: [Letterbox; VCIS],
     /// A bit for each VCI that has been called and is not open.
     called: AtomicU32,
+    /// This process has nothing more to say to anybody.
+    pub(super) is_leaving: AtomicBool,
     book: Mutex<Box<dyn AddressBook>>,
     /// Who sleeps for all of them, and on what.
     sleeper: OnceLock<(Doorbell, Arc<Set>)>,
@@ -66,7 +69,7 @@ enum Stage {
 pub(super) enum Letter {
     /// A peer has proved who it is, and waits for the word of this VCI.
     Caller(Box<Door>, Introduction),
-    /// A peer is lost.
+    /// A connection to a peer is broken.
     Lost(Peer, Error),
 }
 
@@ -82,8 +85,8 @@ pub struct Opener {
 
 impl Siblings {
     pub(super) fn new(book: Box<dyn AddressBook>) -> Self {
-        let (boxes, called) = Default::default();
-        Self { boxes, called, book: Mutex::new(book), sleeper: OnceLock::new() }
+        let (boxes, called, is_leaving) = Default::default();
+        Self { boxes, called, is_leaving, book: Mutex::new(book), sleeper: OnceLock::new() }
     }
 
     /// The business card of a peer: see [`AddressBook::card`].
@@ -157,10 +160,9 @@ impl Tcp {
 
     /// In how many VCIs this process may have a connection to every other one of the job.
     pub fn most_vcis(&self) -> usize {
-        let peers = self.identity.peers.max(1);
-        let most = (MOST_CONNECTIONS / peers).clamp(1, VCIS);
-        let files = process::allow_open_files(OPEN_FILES + (peers * most) as u64);
-        (files.saturating_sub(OPEN_FILES) as usize / peers).clamp(1, most)
+        let files = process::most_open_files().saturating_sub(OPEN_FILES);
+        let connections = files.min(MOST_CONNECTIONS as u64) as usize;
+        (connections / self.identity.peers.max(1)).clamp(1, VCIS)
     }
 
     /// What opens TCP in further VCIs of this process.
@@ -182,14 +184,24 @@ impl Tcp {
         self.siblings.post(introduction.vci, Letter::Caller(Box::new(door), introduction));
     }
 
-    /// A peer of this job is lost to this VCI, and so to the others.
+    /// A connection to a peer is broken: it is lost to the other VCIs, too, which know those of this job.
     pub(super) fn tell_of_loss(&self, peer: Peer, why: &Error) {
-        if self.is_leaving || self.identity.abroad.name(peer).is_some() {
+        if self.is_leaving || peer.index() >= self.identity.peers {
             return;
         }
         for vci in (0..VCIS).filter(|vci| *vci != self.identity.vci) {
             self.siblings.post(vci, Letter::Lost(peer, why.clone()));
         }
+    }
+
+    /// Another connection to this peer is broken. If it lives it sees the end of what this one says, and ends it, too.
+    pub(super) fn say_nothing_more(&mut self, peer: Peer) {
+        let way = self.way(peer);
+        way.unwritable.get_or_insert_with(|| "another one to it is".to_owned());
+        if let State::Up(stream) = &way.state {
+            stream.close_writing();
+        }
+        self.until_look = 0;
     }
 
     /// What other VCIs have left for this one.
@@ -199,9 +211,9 @@ impl Tcp {
             match letter {
                 Letter::Caller(door, introduction) => self.admit(*door, introduction),
                 Letter::Lost(peer, why) => match self.way(peer).state {
-                    // What has arrived is read before.
-                    State::Up(_) => self.stop_writing(peer, "another one to it is".to_owned()),
-                    State::None | State::Reaching(_) => self.is_down(peer, why),
+                    // What it has sent here may still be on its way, and its end is behind that.
+                    State::Up(_) | State::Reaching(_) => self.say_nothing_more(peer),
+                    State::None => self.fail(peer, why),
                     State::Down => {}
                 },
             }
@@ -219,7 +231,11 @@ impl Opener {
         let open = || {
             let identity = identity.of_vci(vci);
             process::allow_open_files(OPEN_FILES + (identity.callers() * (vci + 1)) as u64);
-            let tcp = Tcp::with(identity, card.clone(), (*tuning, *connect_time), None, siblings.clone())?;
+            let mut tcp =
+                Tcp::with(identity, card.clone(), (*tuning, *connect_time), None, siblings.clone())?;
+            if siblings.is_leaving.load(Ordering::Relaxed) {
+                tcp.begin_leaving();
+            }
             if let Some((_, set)) = siblings.sleeper.get() {
                 let watched = tcp.watch_in(set);
                 watched.map_err(|e| Error::system("watching the connections of a further VCI", e))?;

@@ -95,8 +95,12 @@ impl House {
 }
 
 fn eager(source: u32) -> Emit {
+    eager_of(source, 0)
+}
+
+fn eager_of(source: u32, len: u64) -> Emit {
     let (mode, types) = (crate::wire::Mode::Standard, crate::datatype::Types::UNKNOWN);
-    Emit::eager(&Envelope { context: ContextId::WORLD, source: source as i32, tag: 0, len: 0, mode, types })
+    Emit::eager(&Envelope { context: ContextId::WORLD, source: source as i32, tag: 0, len, mode, types })
 }
 
 #[test]

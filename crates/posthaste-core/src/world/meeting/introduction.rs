@@ -71,8 +71,7 @@ impl World {
         match groups.told.clone().and(all_have).and_then(|missing| missing.map_or(Ok(()), Err)) {
             Ok(()) => self.joins(&comm)?,
             Err(why) => {
-                if may_have {
-                    self.joins(&comm)?;
+                if may_have && self.joins(&comm).is_ok() {
                     self.revoke(&comm);
                 }
                 return Err(why);
