@@ -142,8 +142,7 @@ impl Runtime {
         self.vcis.first.is_threaded()
     }
 
-    /// Several threads may call from now on, all but the calling one started later. Where there has been one thread, there is one
-    /// VCI.
+    /// Several threads may call from now on, all but the calling one started later.
     pub(crate) fn admit_threads(&self) {
         self.vcis.open().for_each(|at| self.vcis.get(at).exclude_from_now_on());
     }
@@ -159,6 +158,8 @@ impl Runtime {
         self.look_at_descriptors();
         self.advance(at);
         if self.has_vcis() && self.steps.fetch_add(1, Ordering::Relaxed).is_multiple_of(STEPS_PER_LOOK) {
+            // Whoever calls any of them is heard in the first one.
+            self.look_at_sockets(&[], false);
             self.advance_others(at);
         }
     }

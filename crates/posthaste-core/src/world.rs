@@ -39,7 +39,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use posthaste_os::heap::{Block, Heap};
-use posthaste_os::node::{Life, Node};
+use posthaste_os::node::{Life, Node, VCIS};
 use posthaste_os::socket::Set;
 use posthaste_os::sync::Lock;
 use posthaste_os::wake::Doorbell;
@@ -756,11 +756,16 @@ impl World {
     /// Closes the connections to other nodes, when all peers have everything; not for longer than it takes when all goes
     /// well.
     fn leave(&self, call: &'static str) {
-        let vcis: Vec<usize> = self.runtime.open_vcis().collect();
-        vcis.iter().for_each(|at| self.vci_at(*at).methods.begin_leaving());
+        let begin = |at| self.vci_at(at).methods.begin_leaving();
+        let known: Vec<usize> = self.runtime.open_vcis().collect();
+        known.iter().copied().for_each(begin);
         let until = machine::now() + LEAVE;
         let has_left = |vci: &mut Vci| (vci.methods.has_left() || machine::now() > until).then_some(());
-        for at in vcis {
+        for at in (0..VCIS).filter(|at| self.runtime.is_open(*at)) {
+            // A peer may have called it since.
+            if !known.contains(&at) {
+                begin(at);
+            }
             self.waiting.until(at, call, |_| Awaited::Departure, has_left);
         }
     }

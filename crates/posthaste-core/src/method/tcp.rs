@@ -67,7 +67,7 @@ const PATIENCE: u32 = 256;
 const AT_ONCE: u32 = 2;
 /// Messages sent between two looks at the sockets, where the receivers' word to throttle may be.
 const UNLOOKED: u32 = 256;
-/// Descriptors that a program needs besides one for each peer.
+/// Descriptors that a program needs besides one for each peer and VCI.
 const OPEN_FILES: u64 = 512;
 
 /// What the method needs to know of the job.
@@ -523,7 +523,9 @@ impl Method for Tcp {
 
     /// Begins to leave: lets all peers know that nothing more comes.
     fn begin_leaving(&mut self) {
-        self.is_leaving = true;
+        if std::mem::replace(&mut self.is_leaving, true) {
+            return;
+        }
         self.siblings.is_leaving.store(true, Ordering::Relaxed);
         let known: Vec<Peer> = self.ways.iter().map(|(peer, _)| peer).collect();
         for peer in known {

@@ -59,7 +59,7 @@ impl Vcis {
 
     /// The numbers of those that are open.
     pub(super) fn open(&self) -> impl Iterator<Item = usize> {
-        // SYNC: pairs with the Release in `make`, though whoever comes early only opens the VCI again.
+        // SYNC: pairs with the Release in `make`, though whoever comes early only waits for the VCI to be in its place.
         let open = self.open.load(Ordering::Acquire);
         (0..VCIS).filter(move |at| open & 1 << at != 0)
     }
@@ -87,11 +87,16 @@ impl Vcis {
     fn make(&self, at: usize) -> &Lock<Vci> {
         let Some(place) = self.further.get(at - 1) else { return &self.first };
         let made = place.get_or_init(|| {
-            self.opener.as_ref().and_then(|opener| (opener.make)(at)).map(|lock| self.like_first(lock))
+            let vci = self
+                .opener
+                .as_ref()
+                .and_then(|opener| (opener.make)(at))
+                .map(|lock| self.like_first(lock))?;
+            // Before anybody finds it in its place: who has it finds it open.
+            self.open.fetch_or(1 << at, Ordering::Release);
+            Some(vci)
         });
-        let Some(vci) = made else { return &self.first };
-        self.open.fetch_or(1 << at, Ordering::Release);
-        vci
+        made.as_deref().unwrap_or(&self.first)
     }
 
     /// A VCI that is opened when several threads call excludes them, as the first one does, whatever was so when the engine began.

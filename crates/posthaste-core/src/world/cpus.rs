@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use posthaste_os::machine;
+use posthaste_os::node::VCIS;
 use posthaste_pmi::launcher::Launcher;
 
 use super::wireup::{self, Places, Shared};
@@ -18,7 +19,7 @@ const SAME_START: Duration = Duration::from_millis(100);
 /// What a launcher carries of a list of CPUs: some take values of 1,023 bytes.
 const LONGEST: usize = 800;
 
-/// What the lowest rank of a host says for all of them, in the launcher's key-value space under `shared-cpus`.
+/// What the lowest rank of a host says for all of them, of CPUs and VCIs, in the launcher's key-value space under `shared-cpus`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
     ranks: u32,
@@ -117,6 +118,9 @@ impl Claim {
         }
         let started = Duration::from_millis(started.parse().ok()?);
         let (ranks, most, vcis) = (ranks.parse().ok()?, most.parse().ok()?, vcis.parse().ok()?);
+        if !(1..=VCIS).contains(&vcis) {
+            return None;
+        }
         Some(Self { ranks, most, cpus: cpus.into(), boot: boot.into(), started, vcis })
     }
 
@@ -189,9 +193,17 @@ mod tests {
         }
         let own = Claim::new(2, 1, &[3]).with_vcis(4);
         assert_eq!(Claim::parse(&own.text()).map(|claim| (claim.ranks, claim.vcis)), Some((2, 4)));
-        for wrong in
-            ["", "1:2:a:3", "1:2:a:3:0", "1:2:a:3:8:x", "1:2:a:-3:8:0", "1:2:a:3:x:0", "1:2:a:3:8:0:0"]
-        {
+        for wrong in [
+            "",
+            "1:2:a:3",
+            "1:2:a:3:0",
+            "1:2:a:3:8:x",
+            "1:2:a:-3:8:0",
+            "1:2:a:3:x:0",
+            "1:2:a:3:0:0",
+            "1:2:a:3:9:0",
+            "1:2:a:3:8:0:0",
+        ] {
             assert_eq!(Claim::parse(wrong), None, "{wrong}");
         }
     }

@@ -43,7 +43,7 @@ impl World {
                     return Ok(comm);
                 }
                 Founded::Doubtful(comm, why) => {
-                    // Who cannot join is out of reach there, which ends what others wait for.
+                    // Who cannot join is out of reach there for other nodes, which ends what they wait for.
                     if self.joins(&comm).is_ok() {
                         self.revoke(&comm);
                     }

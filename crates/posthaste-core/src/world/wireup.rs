@@ -6,7 +6,7 @@
 //!
 //! What ranks say of themselves there: `node` (its name, where the launcher does not say or is not believed), `segment`
 //! (where the lowest rank of a node has the node segment), `cpus` (which ones this rank may use), `shared-cpus` (the lowest rank of a
-//! node: how many and which ones its ranks have), `secret` (rank 0), `card` (where this rank can be reached by TCP;
+//! node: how many and which ones its ranks have, and how many VCIs there may be), `secret` (rank 0), `card` (where this rank can be reached by TCP;
 //! `fabric` and `plugin` likewise, and `link0` and so on where there are several links).
 
 use std::collections::HashMap;

@@ -135,15 +135,21 @@ impl Tcp {
         self.checked = now;
         let up: Vec<Peer> = self.ways.iter().filter(|(_, way)| way.is_up()).map(|(peer, _)| peer).collect();
         for peer in up {
-            let Some(Way { state: State::Up(stream), .. }) = self.ways.get(peer) else { continue };
+            let Some(Way { state: State::Up(stream), unwritable, is_loaded, .. }) = self.ways.get(peer)
+            else {
+                continue;
+            };
+            // Nothing is said here any more, and nothing that has arrived waits for the program.
+            let is_to_end = unwritable.is_some() && !is_loaded;
             match stream.health() {
                 // What has been said since it fell silent: before that it may have been idle for long.
-                Ok(health) if health.unanswered => {
+                Ok(health) if health.unanswered || is_to_end => {
                     let dead = self.tuning.dead;
                     let Some(way) = self.known(peer) else { continue };
                     let since = *way.silent_since.get_or_insert(now);
-                    if health.silent.min(now - since) >= dead {
-                        let why = format!("its system has not answered for {} s", dead.as_secs());
+                    if (is_to_end || health.silent >= dead) && now - since >= dead {
+                        let silent = || format!("its system has not answered for {} s", dead.as_secs());
+                        let why = way.unwritable.take().unwrap_or_else(silent);
                         self.lose(peer, &why);
                     }
                 }
@@ -194,7 +200,10 @@ impl Tcp {
                     let why = unwritable.take().unwrap_or_else(|| "it has closed its connection".to_owned());
                     self.lose(peer, &why);
                 }
-                Err(error) => self.lose(peer, &error.to_string()),
+                Err(error) => {
+                    let why = unwritable.take().unwrap_or_else(|| error.to_string());
+                    self.lose(peer, &why);
+                }
             }
             if !is_full {
                 return true;
@@ -311,12 +320,12 @@ impl Tcp {
         if self.ways.get(peer).is_some_and(|way| way.is_parting) {
             return self.end_way(peer, State::None);
         }
+        self.tell_of_loss(peer, why);
         let error = self.loss(peer, why);
-        self.tell_of_loss(peer, &error);
         self.fail(peer, error);
     }
 
-    fn loss(&self, peer: Peer, why: &str) -> Error {
+    pub(super) fn loss(&self, peer: Peer, why: &str) -> Error {
         let text = format!("the connection to {} is lost: {why}", self.identity.name(peer));
         Error::other(ErrorClass::ProcAborted, text)
     }

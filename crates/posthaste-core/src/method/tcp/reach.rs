@@ -62,6 +62,11 @@ pub(super) struct Reaching {
 }
 
 impl Reaching {
+    /// Whether the peer takes part in a connection already, so that it may have said something.
+    pub(super) fn has_found(&self) -> bool {
+        self.found || self.waiting.is_some()
+    }
+
     fn failed(&mut self, address: SocketAddr, why: String) {
         match self.failures.iter_mut().find(|(known, _)| *known == address) {
             Some((_, last)) => *last = why,

@@ -1,11 +1,12 @@
 //! The VCIs of a process: each has connections of its own, made when it first needs them. The first one listens for all.
 //!
 //! Who calls says in its hello which VCI it looks for. The first one hears it, asks for the proof, and hands the connection over. A peer
-//! whose connection breaks in one VCI is lost to all; what it has sent is read before. Whoever finds time opens a VCI that has been
-//! called: a peer's words do not wait for a communicator that this process may have failed to make.
+//! whose connection breaks in one VCI is lost to all; what it has sent is read before. One that has finalised, or that cannot be reached,
+//! is lost to that VCI alone. Whoever finds time opens a VCI that has been called: a peer's words do not wait for a communicator that
+//! this process may have failed to make.
 //!
-//! What must stay true: nobody enters another VCI for it: what is for a VCI waits in its box until it polls, whether it is open yet
-//! or not, and who sleeps for all is woken; a box keeps one caller of each peer.
+//! What must stay true: nobody who is in a VCI enters another one for it: what is for a VCI waits in its box until it polls, whether it
+//! is open yet or not, and who sleeps for all is woken; a box keeps one caller of each peer.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -69,8 +70,8 @@ enum Stage {
 pub(super) enum Letter {
     /// A peer has proved who it is, and waits for the word of this VCI.
     Caller(Box<Door>, Introduction),
-    /// A connection to a peer is broken.
-    Lost(Peer, Error),
+    /// A connection to a peer is broken, and why.
+    Lost(Peer, String),
 }
 
 /// What opens TCP in further VCIs.
@@ -185,21 +186,26 @@ impl Tcp {
     }
 
     /// A connection to a peer is broken: it is lost to the other VCIs, too, which know those of this job.
-    pub(super) fn tell_of_loss(&self, peer: Peer, why: &Error) {
+    pub(super) fn tell_of_loss(&self, peer: Peer, why: &str) {
         if self.is_leaving || peer.index() >= self.identity.peers {
             return;
         }
         for vci in (0..VCIS).filter(|vci| *vci != self.identity.vci) {
-            self.siblings.post(vci, Letter::Lost(peer, why.clone()));
+            self.siblings.post(vci, Letter::Lost(peer, why.to_owned()));
         }
     }
 
-    /// Another connection to this peer is broken. If it lives it sees the end of what this one says, and ends it, too.
+    /// Another connection to this peer is broken. If it lives it sees the end of what this one says, and ends it, too; who does not is
+    /// lost when a silent one would be.
     pub(super) fn say_nothing_more(&mut self, peer: Peer) {
-        let way = self.way(peer);
-        way.unwritable.get_or_insert_with(|| "another one to it is".to_owned());
+        let Some(way) = self.ways.get_mut(peer) else { return };
         if let State::Up(stream) = &way.state {
             stream.close_writing();
+            // The system finds that there is always room to say nothing.
+            if std::mem::take(&mut way.watched_for_room) {
+                // What fails here has failed for good, as the next look finds.
+                let _ = self.set.change(stream, peer.0.into(), false);
+            }
         }
         self.until_look = 0;
     }
@@ -210,14 +216,25 @@ impl Tcp {
         for letter in self.siblings.take(self.identity.vci) {
             match letter {
                 Letter::Caller(door, introduction) => self.admit(*door, introduction),
-                Letter::Lost(peer, why) => match self.way(peer).state {
-                    // What it has sent here may still be on its way, and its end is behind that.
-                    State::Up(_) | State::Reaching(_) => self.say_nothing_more(peer),
-                    State::None => self.fail(peer, why),
-                    State::Down => {}
-                },
+                Letter::Lost(peer, why) => self.hear_of_loss(peer, why),
             }
         }
+    }
+
+    fn hear_of_loss(&mut self, peer: Peer, why: String) {
+        let way = self.way(peer);
+        match &way.state {
+            // What it has sent here may still be on its way, and its end is behind that.
+            State::Up(_) => {}
+            State::Reaching(reaching) if reaching.has_found() => {}
+            State::Reaching(_) | State::None => {
+                let why = self.loss(peer, &why);
+                return self.fail(peer, why);
+            }
+            State::Down => return,
+        }
+        way.unwritable.get_or_insert(why);
+        self.say_nothing_more(peer);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Several VCIs of a process: who calls one of them finds it, and a loss is one for all.
+//! Several VCIs of a process: who calls one of them finds it, and a connection that breaks is a loss for all.
 
 use super::*;
 
@@ -133,6 +133,33 @@ fn what_was_sent_before_another_vci_lost_the_peer_is_received() {
         heard.extend(house.hear());
     }
     assert_eq!(heard.iter().filter(|what| what.starts_with("0 from 1: eager")).count(), sent, "{heard:?}");
+}
+
+#[test]
+fn a_peer_that_another_vci_has_lost_ends_no_sleep_and_is_lost_in_time() {
+    let mut house = with_vcis(2);
+    (0..2).for_each(|vci| talk(&mut house, vci, 0));
+    // It reads nothing in VCI 1.
+    let is_blocked = |house: &House| house.tcps[2].ways.get(Peer(1)).is_some_and(|way| way.watched_for_room);
+    while !is_blocked(&house) {
+        let claim = house.tcps[2].claim(Peer(1), 1 << 13, Load::Control).expect("room");
+        claim.write_with(&eager_of(0, 1 << 13), |mut sink| _ = sink.copy_from(&[7; 1 << 13]));
+        house.tcps[2].progress(&mut Counts::default(), &mut |_, _| {});
+    }
+    house.tcps[2].tuning.dead = Duration::from_millis(100);
+    house.tcps[0].lose(Peer(1), "cut");
+    let (began, mut lost, mut ready) = (Instant::now(), Vec::new(), Vec::new());
+    while lost.is_empty() {
+        house.tcps[2].look_at_sockets();
+        house.tcps[2].progress(&mut Counts::default(), &mut |event, _| lost.push(format!("{event:?}")));
+        if lost.is_empty() {
+            house.tcps[2].set.wait(Duration::ZERO, &mut ready);
+            assert!(ready.is_empty(), "{ready:?}");
+        }
+        assert!(began.elapsed() < Duration::from_secs(15));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(lost.len() == 1 && lost[0].contains("cut"), "{lost:?}");
 }
 
 /// It may have no room for it, and is there all the same.
