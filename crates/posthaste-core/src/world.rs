@@ -826,7 +826,7 @@ fn watching(bell: Doorbell, networks: &mut wireup::Networks, threaded: bool) -> 
     }
     let bell = bell.watching(watched.clone()).map_err(|e| Error::system("making a pipe to sleep on", e))?;
     if let Some(tcp) = tcp {
-        tcp.is_woken_by(bell.clone(), watched);
+        tcp.set_sleeper(bell.clone(), watched);
     }
     Ok(bell)
 }

@@ -426,23 +426,28 @@ pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
 
 /// How many descriptors this process may have open at most.
 pub fn most_open_files() -> u64 {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a place for the answer.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 { limit.rlim_max } else { 0 }
+    open_files().map_or(0, |limit| limit.rlim_max)
 }
 
 /// Lets this process have so many descriptors open, as far as its hard limit goes; programs that it starts inherit that.
 /// Returns how many it may have.
 pub fn allow_open_files(count: u64) -> u64 {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a place for the answer.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 || limit.rlim_cur >= count {
+    let Some(mut limit) = open_files() else { return 0 };
+    if limit.rlim_cur >= count {
         return limit.rlim_cur;
     }
     let before = std::mem::replace(&mut limit.rlim_cur, count.min(limit.rlim_max));
     // SAFETY: a plain system call on a value of this frame.
     let refused = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } != 0;
     if refused { before } else { limit.rlim_cur }
+}
+
+/// The limits on open descriptors, if the system says them.
+fn open_files() -> Option<libc::rlimit> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a place for the answer.
+    let is_told = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0;
+    is_told.then_some(limit)
 }
 
 /// Removes variables from the environment, so that programs started later do not take them for theirs.

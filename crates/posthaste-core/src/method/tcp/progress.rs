@@ -191,7 +191,7 @@ impl Tcp {
                 // What has been read before comes first: nobody has said yet where it is to go.
                 Ok(Read::End) | Err(_) if *is_loaded => return busy,
                 Ok(Read::End) if input.has_parted => self.end_way(peer, State::None),
-                // Each VCI hears of it by itself.
+                // Each VCI hears of it by itself: its last message in another one may still be on its way.
                 Ok(Read::End) if input.bye => {
                     let why = self.loss(peer, "it has finalised");
                     self.fail(peer, why);

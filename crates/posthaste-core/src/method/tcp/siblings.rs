@@ -147,7 +147,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Tcp {
     /// Whoever sleeps for this process does so on `set`, where what happens in further VCIs is heard, too, and is woken by this bell.
-    pub fn is_woken_by(&self, bell: Doorbell, set: Arc<Set>) {
+    pub fn set_sleeper(&self, bell: Doorbell, set: Arc<Set>) {
         self.siblings.sleeper.get_or_init(|| (bell, set));
     }
 
@@ -239,28 +239,24 @@ impl Tcp {
 }
 
 impl Opener {
-    /// TCP in VCI `vci`.
+    /// TCP in VCI `vci`. Who gives it up for good then says so ([`Opener::refuse`]).
     ///
     /// # Errors
     /// When there are no descriptors left.
     pub fn open(&self, vci: usize) -> Result<Tcp> {
         let Self { siblings, identity, card, tuning, connect_time } = self;
-        let open = || {
-            let identity = identity.of_vci(vci);
-            process::allow_open_files(OPEN_FILES + (identity.callers() * (vci + 1)) as u64);
-            let mut tcp =
-                Tcp::with(identity, card.clone(), (*tuning, *connect_time), None, siblings.clone())?;
-            if siblings.is_leaving.load(Ordering::Relaxed) {
-                tcp.begin_leaving();
-            }
-            if let Some((_, set)) = siblings.sleeper.get() {
-                let watched = tcp.watch_in(set);
-                watched.map_err(|e| Error::system("watching the connections of a further VCI", e))?;
-            }
-            siblings.set(vci, Stage::Open);
-            Ok(tcp)
-        };
-        open().inspect_err(|_| self.refuse(vci))
+        let identity = identity.of_vci(vci);
+        process::allow_open_files(OPEN_FILES + (identity.callers() * (vci + 1)) as u64);
+        let mut tcp = Tcp::with(identity, card.clone(), (*tuning, *connect_time), None, siblings.clone())?;
+        if siblings.is_leaving.load(Ordering::Relaxed) {
+            tcp.begin_leaving();
+        }
+        if let Some((_, set)) = siblings.sleeper.get() {
+            let watched = tcp.watch_in(set);
+            watched.map_err(|e| Error::system("watching the connections of a further VCI", e))?;
+        }
+        siblings.set(vci, Stage::Open);
+        Ok(tcp)
     }
 
     /// A VCI that a peer has called and that is not open: the peer may have made a communicator there, and this process have failed to.
