@@ -286,10 +286,16 @@ fn another_version_is_reported() {
 
 #[test]
 fn a_connection_that_breaks_ends_the_job() {
-    // The stand-in for ssh dies; what carries the bytes is left, as a network is.
-    let ssh = FakeSsh::new("[ $host = b ] && { (sleep 1; kill -9 $$) & cat | sh -c \"$line\" | cat; }");
+    // The stand-in for ssh dies once the rank there runs; what carries the bytes is left, as a network is.
     let marker = unique();
-    let said = ssh.run(&["-hosts", "a,b", "-n", "2", "sleep", &marker]);
+    let runs = std::env::temp_dir().join(format!("mpiexec-runs-{marker}"));
+    let file = runs.display();
+    let ssh = FakeSsh::new(&format!(
+        "[ $host = b ] && {{ (until [ -e {file} ]; do sleep 0.1; done; kill -9 $$) & cat | sh -c \"$line\" | cat; }}"
+    ));
+    let script = format!("if [ $PMI_RANK = 1 ]; then : > {file}; fi; sleep {marker}; true");
+    let said = ssh.run(&["-hosts", "a,b", "-n", "2", "sh", "-c", &script]);
+    let _ = std::fs::remove_file(&runs);
     assert_eq!(said.code, 1);
     one_sentence(&said, &["the connection to b was lost", "killed by signal 9"]);
     assert!(said.took < LOST, "{:?}", said.took);
