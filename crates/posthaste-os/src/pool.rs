@@ -210,7 +210,7 @@ impl Filler {
             self.use_size(size);
         }
         if let Some(talk) = self.memory.talk() {
-            self.heeding.heed(&talk, self.at, asked);
+            self.heeding.heed(&talk, self.at + self.size as u64, asked);
         }
     }
 
@@ -297,7 +297,7 @@ impl Filler {
         let len = most.min(self.room() as usize).min(self.size - offset);
         // SAFETY: `offset + len ≤ size`, inside the buffer; these bytes are ours until `filled` says otherwise.
         let sink = unsafe { self.memory.sink(offset, len) };
-        let began = if self.heeding.is_timing(len as u64) { Some(machine::now()) } else { None };
+        let began = if self.heeding.is_timing(self.at, len as u64) { Some(machine::now()) } else { None };
         let written = fill(sink).min(len);
         if let (Some(began), Some(talk)) = (began, self.memory.talk()) {
             self.heeding.took(&talk, machine::now().saturating_sub(began), written as u64);
@@ -348,7 +348,7 @@ impl Buffer {
     pub fn choosing(self, usual: Way, may: May) -> Self {
         let may = May { stores: may.stores && cfg!(target_arch = "x86_64"), ..may };
         let chooses = (may.stores || may.sizes) && self.memory.talk().is_some();
-        let chooser = chooses.then(|| Chooser::new(usual, may));
+        let chooser = chooses.then(|| Chooser::new(usual, may, self.passed));
         Self { chooser, ..self }
     }
 
@@ -653,7 +653,7 @@ mod tests {
         let sent = pattern(1, LEN);
         let (mut streamed, mut whole) = (0, 0);
         let mut sizes = Vec::new();
-        for _ in 0..200 {
+        for _ in 0..1300 {
             let cursors = [(); 2].map(|()| {
                 let start = filler.position();
                 streamed += usize::from(filler.begin(Store::Plain, ALL) == Store::Streaming);

@@ -4,9 +4,10 @@
 //! with them the faster kind of copy changes, and the better size of the buffer. Or the machine was too busy to measure anything. So the
 //! receiver tries other ways now and then. It asks the sender for one after the other, takes the time of some messages in each, and
 //! keeps what took least. The time of a message is that from the first look at it to the end of its copy, and what the sender says that
-//! copying in takes.
+//! copying in takes. It counts once the way has gone round the whole part of the buffer that it uses: before, the lines lie where the
+//! way before has left them, which hides what this one costs.
 //!
-//! What must stay true: a message says nothing of a way that was asked for after it began ([`Talk::since`]); the sender uses another
+//! What must stay true: a message says nothing of a way that was not gone all around before it ([`Talk::since`]); the sender uses another
 //! part of the buffer only when the receiver has copied out everything, and says that it does as asked only when it does all of that;
 //! what a setting of either side says is not changed; whatever the other side writes into these words costs speed at most.
 
@@ -20,9 +21,15 @@ use crate::memory::AtomicU64;
 const SHORTEST: u64 = 4 << 10;
 /// Messages of each way in a trial; the fastest counts.
 const TRIED: u32 = 8;
-/// Messages from one trial to the next: few at first, so that short programs have something of it, later many.
-const FIRST: u32 = 64;
-const LAST: u32 = 4096;
+/// Bytes before the first trial.
+const FIRST: u64 = 16 << 20;
+/// How many times the bytes of a trial come before the next one: few at first, so that short programs have something of it, later many.
+const FEW: u64 = 16;
+const MANY: u64 = 64;
+/// Two kinds of copy, by all of the buffer and by a small part.
+const MOST_WAYS: usize = 4;
+/// Messages in a trial that are not like the first, of which it ends.
+const UNLIKE: u32 = 4096;
 /// Messages that begin after the receiver has asked and of which the trial ends if the sender goes on as before.
 const UNHEEDED: u32 = 64;
 /// Messages that begin while another size waits for an empty buffer, before the sender sees to it that it becomes empty.
@@ -83,7 +90,7 @@ pub(crate) struct Talk<'a> {
     pub(crate) filled: &'a AtomicU64,
     /// On another line: the last word asked that it heeds,
     pub(crate) heeded: &'a AtomicU64,
-    /// where the first message copied so begins,
+    /// where the first message begins that tells what copying so takes,
     pub(crate) since: &'a AtomicU64,
     /// and what copying in takes since then, in ns for 1 MiB.
     pub(crate) fill: &'a AtomicU64,
@@ -103,8 +110,9 @@ pub(super) struct Heeding {
     store: Option<Store>,
     /// Messages that have begun since another size waits.
     waited: u32,
-    /// Pieces whose time is to be taken, and the shortest so far.
+    /// Pieces whose time is to be taken, where the first of them begins, and the shortest so far.
     timed: u32,
+    since: u64,
     best: u64,
 }
 
@@ -146,20 +154,20 @@ impl Heeding {
         self.store
     }
 
-    /// The message that begins `at` is the first of which all is as this word asks.
-    pub(super) fn heed(&mut self, talk: &Talk<'_>, at: u64, asked: u64) {
+    /// From now on all is as this word asks. What begins at `since` and later tells something of it.
+    pub(super) fn heed(&mut self, talk: &Talk<'_>, since: u64, asked: u64) {
         (self.asked, self.waited) = (asked, 0);
-        (self.timed, self.best) = (TRIED, u64::MAX);
+        (self.timed, self.since, self.best) = (TRIED, since, u64::MAX);
         talk.fill.store(0, Ordering::Relaxed);
-        talk.since.store(at, Ordering::Relaxed);
+        talk.since.store(since, Ordering::Relaxed);
         // SYNC: pairs with the Acquire load in `Chooser::tried`: the two words above.
         talk.heeded.store(asked, Ordering::Release);
     }
 
-    /// Whether the time of a piece of so many bytes is to be taken.
+    /// Whether the time of a piece of so many bytes that begins here is to be taken.
     #[inline(always)]
-    pub(super) fn is_timing(&self, bytes: u64) -> bool {
-        self.timed > 0 && bytes >= SHORTEST
+    pub(super) fn is_timing(&self, at: u64, bytes: u64) -> bool {
+        self.timed > 0 && at >= self.since && bytes >= SHORTEST
     }
 
     /// So many bytes have been copied in.
@@ -190,10 +198,12 @@ pub(super) struct Chooser {
     /// Words asked so far, and what the sender had filled at the last.
     asks: u64,
     asked_at: u64,
-    /// Messages to go before the next trial, or in this part of one.
+    /// Where the next trial begins, or this one began.
+    trial_at: u64,
+    /// How many times as many bytes as in the next trial come before the one behind it.
+    pause: u64,
+    /// Messages to go in this part of a trial.
     left: u32,
-    /// The same from the next trial to the one behind it.
-    pause: u32,
     trial: Option<Trial>,
 }
 
@@ -204,10 +214,8 @@ struct Trial {
     done: usize,
     /// The best time of this way so far.
     best: u64,
-    /// The time of the chosen way, and the best of the others.
-    times: [u64; 2],
-    /// Which that is.
-    fastest: usize,
+    /// The time of each way.
+    times: [u64; MOST_WAYS],
     /// Messages in which the sender has not heeded what is asked for.
     unheeded: u32,
     /// Only messages like the first are compared, by the logarithm of their length: longer ones take less for each byte.
@@ -217,8 +225,8 @@ struct Trial {
 }
 
 impl Chooser {
-    /// So far this way is usual; what of it may be changed.
-    pub(super) fn new(usual: Way, may: May) -> Self {
+    /// So far this way is usual, and the buffer has been used up to here; what of the way may be changed.
+    pub(super) fn new(usual: Way, may: May, at: u64) -> Self {
         let other = if usual.store == Store::Streaming { Store::Plain } else { Store::Streaming };
         let mut ways = vec![usual];
         if may.stores {
@@ -229,8 +237,8 @@ impl Chooser {
             let others = ways.len() / 2;
             ways[others..].iter_mut().for_each(|way| way.small = !way.small);
         }
-        let (asks, asked_at, trial) = (0, 0, None);
-        Self { ways, may, chosen: 0, asks, asked_at, left: FIRST, pause: 8 * FIRST, trial }
+        let trial_at = at.saturating_add(FIRST);
+        Self { ways, may, chosen: 0, asks: 0, asked_at: at, trial_at, pause: FEW, left: 0, trial: None }
     }
 
     /// Whether the time of a message of so many bytes is to be taken.
@@ -255,13 +263,12 @@ impl Chooser {
         if self.trial.is_some() {
             return self.tried(talk, start, len, took());
         }
-        self.left -= 1;
-        if self.left == 0 {
+        if start >= self.trial_at {
+            self.trial_at = start;
             self.trial = Some(Trial {
                 done: 0,
                 best: u64::MAX,
-                times: [u64::MAX; 2],
-                fastest: self.chosen,
+                times: [u64::MAX; MOST_WAYS],
                 unheeded: 0,
                 like: None,
                 unlike: 0,
@@ -279,45 +286,47 @@ impl Chooser {
         if !is_heeded {
             // Its settings may say how it copies. A message that had begun before tells nothing of that.
             trial.unheeded += u32::from(start >= self.asked_at);
-            return if trial.unheeded == UNHEEDED { self.decide(talk) } else { None };
+            return if trial.unheeded == UNHEEDED { self.decide(talk, start) } else { None };
         }
         let took = took.filter(|_| start >= talk.since.load(Ordering::Relaxed))?;
         if *trial.like.get_or_insert(len.ilog2()) != len.ilog2() {
             trial.unlike += 1;
-            return if trial.unlike == LAST { self.decide(talk) } else { None };
+            return if trial.unlike == UNLIKE { self.decide(talk, start) } else { None };
         }
         trial.best = trial.best.min(rate(took, len));
         self.left -= 1;
         if self.left > 0 {
             return None;
         }
-        let time = trial.best.saturating_add(talk.fill.load(Ordering::Relaxed));
         let way = (self.chosen + trial.done) % self.ways.len();
-        let is_chosen = trial.done == 0;
-        if is_chosen || time < trial.times[1] {
-            trial.times[usize::from(!is_chosen)] = time;
-            trial.fastest = way;
-        }
+        trial.times[way] = trial.best.saturating_add(talk.fill.load(Ordering::Relaxed));
         (trial.done, trial.best, trial.unheeded) = (trial.done + 1, u64::MAX, 0);
         if trial.done == self.ways.len() {
-            return self.decide(talk);
+            return self.decide(talk, start);
         }
         self.ask(talk, (way + 1) % self.ways.len());
         None
     }
 
-    /// Ends a trial.
-    fn decide(&mut self, talk: &Talk<'_>) -> Option<Change> {
-        let Trial { times, fastest, .. } = self.trial.take()?;
-        // A change has to pay: what differs less is chance.
-        let pays = times[1] < times[0] - times[0] / 10;
+    /// Ends a trial with the message that began here.
+    fn decide(&mut self, talk: &Talk<'_>, at: u64) -> Option<Change> {
+        let Trial { times, .. } = self.trial.take()?;
+        let before = times[self.chosen];
+        // A change has to pay: what differs less is chance. Of ways that do not differ it is one that uses all of the buffer: that
+        // holds more messages which nobody has received yet, and their senders wait less.
+        let least = times.iter().copied().min().unwrap_or(before);
+        let pays = least < before - before / 10;
         if pays {
-            self.chosen = fastest;
+            let are_fastest = |way: &usize| times[*way] <= least.saturating_add(least / 10);
+            let fastest = (0..self.ways.len()).filter(are_fastest);
+            self.chosen =
+                fastest.min_by_key(|way| (self.ways[*way].small, times[*way])).unwrap_or(self.chosen);
         }
         self.ask(talk, self.chosen);
-        self.left = self.pause;
-        self.pause = (8 * self.pause).min(LAST);
-        pays.then(|| Change { way: self.ways[self.chosen], took: times })
+        let spent = at.saturating_sub(self.trial_at);
+        self.trial_at = at.saturating_add(self.pause.saturating_mul(spent));
+        self.pause = MANY;
+        pays.then(|| Change { way: self.ways[self.chosen], took: [before, times[self.chosen]] })
     }
 
     /// Asks for one of the ways, and for its time.
@@ -332,10 +341,15 @@ impl Chooser {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     const PLAIN: Way = Way { store: Store::Plain, small: true };
     const ALL: May = May { stores: true, sizes: true };
+    /// Bytes of the buffer, and messages that are many.
+    const ROUND: u64 = 64 << 10;
+    const LONG: u32 = 4096;
 
     /// Both ends, and a machine on which each way takes its time.
     struct Pair {
@@ -352,7 +366,7 @@ mod tests {
     impl Pair {
         fn new(usual: Way) -> Self {
             let words = std::array::from_fn(|_| AtomicU64::new(0));
-            let (sender, receiver) = (Heeding::default(), Chooser::new(usual, ALL));
+            let (sender, receiver) = (Heeding::default(), Chooser::new(usual, ALL, 0));
             let (changes, now) = (Vec::new(), Duration::from_secs(1));
             Self { words, sender, sender_may: ALL, way: usual, receiver, changes, at: 0, now }
         }
@@ -366,11 +380,11 @@ mod tests {
             {
                 self.way.store = store.unwrap_or(self.way.store);
                 self.way.small = small.unwrap_or(self.way.small);
-                self.sender.heed(&talk, self.at, asked);
+                self.sender.heed(&talk, self.at + ROUND, asked);
             }
             let [fill, drain] = takes(self.way).map(|ns| Duration::from_nanos(ns * len / 1024));
             self.now += fill;
-            if self.sender.is_timing(len) {
+            if self.sender.is_timing(self.at, len) {
                 self.sender.took(&talk, fill, len);
             }
             self.now += drain;
@@ -395,13 +409,13 @@ mod tests {
                     &|way| if streams(way) && !way.small { [30, 40] } else { [60, 50] },
                 ];
                 for (number, machine) in machines.into_iter().chain(machines).enumerate() {
-                    for _ in 0..2 * LAST {
+                    for _ in 0..2 * LONG {
                         pair.message(16 << 10, machine);
                     }
                     let is_right = |way: &Way| machine(*way) == [30, 40];
-                    let right = (0..LAST - 100).map(|_| pair.message(16 << 10, machine)).filter(is_right);
-                    let share = right.count() as u32 * 100 / LAST;
-                    assert!(share > 95, "{usual:?}, machine {number}: {share} %");
+                    let right = (0..LONG - 100).map(|_| pair.message(16 << 10, machine)).filter(is_right);
+                    let share = right.count() as u32 * 100 / LONG;
+                    assert!(share >= 95, "{usual:?}, machine {number}: {share} %");
                     let last = pair.changes.last().map_or(usual, |change| change.way);
                     assert!(is_right(&last), "{usual:?}, machine {number}: {:?}", pair.changes);
                 }
@@ -411,12 +425,48 @@ mod tests {
         }
     }
 
+    /// A way that goes where another one has left the lines is as fast as that one for a while, or as slow.
+    #[test]
+    fn the_first_round_by_a_way_tells_nothing_of_it() {
+        let fast = Way { store: Store::Streaming, small: false };
+        let mut pair = Pair::new(PLAIN);
+        let (last, at) = (Cell::new(PLAIN), Cell::new(0));
+        for _ in 0..20 * LONG {
+            pair.message(8 << 10, |way| {
+                at.set(if last.replace(way) == way { at.get() + (8 << 10) } else { 0 });
+                match (at.get() < ROUND, way == fast) {
+                    (false, true) => [30, 30],
+                    (false, false) => [60, 60],
+                    (true, true) => [80, 80],
+                    (true, false) => [20, 20],
+                }
+            });
+        }
+        let ways: Vec<Way> = pair.changes.iter().map(|change| change.way).collect();
+        assert_eq!(ways, [fast]);
+    }
+
+    /// All of the buffer keeps more messages for later, and that shows in no time of a copy.
+    #[test]
+    fn of_equal_ways_that_with_all_of_the_buffer_is_taken() {
+        let mut pair = Pair::new(PLAIN);
+        for _ in 0..LONG {
+            pair.message(8 << 10, |way| match (way.store, way.small) {
+                (Store::Plain, _) => [60, 60],
+                (_, true) => [30, 30],
+                (_, false) => [31, 32],
+            });
+        }
+        let ways: Vec<Way> = pair.changes.iter().map(|change| change.way).collect();
+        assert_eq!(ways, [Way { store: Store::Streaming, small: false }]);
+    }
+
     #[test]
     fn what_may_not_be_changed_is_not_asked_for() {
         for (stores, sizes, ways) in [(false, false, 1), (true, false, 2), (false, true, 2), (true, true, 4)]
         {
             let may = May { stores, sizes };
-            let mut chooser = Chooser::new(PLAIN, may);
+            let mut chooser = Chooser::new(PLAIN, may, 0);
             assert_eq!(chooser.ways.len(), ways);
             for way in &chooser.ways {
                 let wanted = Wanted::from_word(7 << Wanted::BITS | Wanted::new(*way, may).word());
@@ -438,7 +488,7 @@ mod tests {
     /// As many messages are under way at once as fit.
     #[test]
     fn messages_that_were_under_way_before_end_no_trial() {
-        let mut receiver = Chooser::new(PLAIN, ALL);
+        let mut receiver = Chooser::new(PLAIN, ALL, 0);
         let words: [AtomicU64; 5] = std::array::from_fn(|_| AtomicU64::new(0));
         let [ask, filled, heeded, since, fill] = &words;
         let talk = Talk { ask, filled, heeded, since, fill };
@@ -451,7 +501,7 @@ mod tests {
                             sender.allows(asked, ALL)
                     {
                         way = Way { store, small };
-                        sender.heed(&talk, at, asked);
+                        sender.heed(&talk, at + ROUND, asked);
                     }
                     at += SHORTEST;
                     filled.store(at, Ordering::Relaxed);
@@ -470,7 +520,7 @@ mod tests {
     #[test]
     fn messages_of_other_lengths_are_not_compared() {
         let mut pair = Pair::new(PLAIN);
-        for number in 0..20 * LAST {
+        for number in 0..20 * LONG {
             let len = if number % 32 < 8 { 4 << 10 } else { 64 << 10 };
             pair.message(len, |_| if len < 9000 { [50, 99] } else { [50, 30] });
         }
@@ -481,15 +531,15 @@ mod tests {
     fn what_differs_little_changes_nothing() {
         let mut pair = Pair::new(PLAIN);
         let takes = |way: Way| if way == PLAIN { [50, 50] } else { [49, 48] };
-        let others = (0..10 * LAST).filter(|_| pair.message(8 << 10, takes) != PLAIN).count();
-        assert!((1..=36 * TRIED as usize).contains(&others), "{others}");
+        let others = (0..10 * LONG).filter(|_| pair.message(8 << 10, takes) != PLAIN).count();
+        assert!((1..=72 * TRIED as usize).contains(&others), "{others}");
         assert_eq!(pair.changes, []);
     }
 
     #[test]
     fn short_messages_tell_nothing() {
         let mut pair = Pair::new(PLAIN);
-        for _ in 0..10 * LAST {
+        for _ in 0..10 * LONG {
             assert_eq!(pair.message(SHORTEST - 1, |_| [9, 9]), PLAIN);
         }
     }
@@ -499,13 +549,19 @@ mod tests {
         let mut pair = Pair::new(PLAIN);
         let [ask, filled, heeded, since, fill] = &pair.words;
         let talk = Talk { ask, filled, heeded, since, fill };
+        let mut at = 0;
         for round in 0..4 {
-            let timed = (0..pair.receiver.left + UNHEEDED).filter(|_| {
-                let is_timed = pair.receiver.is_timing(SHORTEST);
-                assert_eq!(pair.receiver.ended(&talk, 0, SHORTEST, || Some(Duration::from_micros(1))), None);
-                is_timed
-            });
-            assert_eq!(timed.count(), UNHEEDED as usize, "round {round}");
+            while !pair.receiver.is_timing(SHORTEST) {
+                assert_eq!(pair.receiver.ended(&talk, at, SHORTEST, || None), None);
+                at += SHORTEST;
+            }
+            let mut timed = 0;
+            while pair.receiver.is_timing(SHORTEST) {
+                assert_eq!(pair.receiver.ended(&talk, at, SHORTEST, || Some(Duration::from_micros(1))), None);
+                (at, timed) = (at + SHORTEST, timed + 1);
+            }
+            // The message that asked had begun before.
+            assert_eq!(timed, UNHEEDED, "round {round}");
         }
     }
 
