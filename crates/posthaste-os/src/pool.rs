@@ -210,6 +210,7 @@ impl Filler {
             self.use_size(size);
         }
         if let Some(talk) = self.memory.talk() {
+            // Once round: before, the lines lie where the way before has left them.
             self.heeding.heed(&talk, self.at + self.size as u64, asked);
         }
     }
@@ -713,7 +714,9 @@ mod tests {
             assert!(!filler.has_to_drain());
             filler.begin(Store::Plain, ALL);
             assert_eq!(filler.size(), then);
-            assert_eq!(filler.memory.talk().unwrap().heeded.load(Ordering::Relaxed), word);
+            let talk = filler.memory.talk().unwrap();
+            assert_eq!(talk.heeded.load(Ordering::Relaxed), word);
+            assert_eq!(talk.since.load(Ordering::Relaxed), filler.position() + then as u64, "once round");
         }
         // A size that makes no sense is not used.
         for lie in [0, 1 << 40, u64::MAX] {
