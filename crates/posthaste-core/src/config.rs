@@ -36,7 +36,7 @@ pub enum LongProtocol {
     Shared,
 }
 
-/// BufferCursor what long messages are copied in shared memory.
+/// Through what long messages are copied in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BounceBuffer {
     /// What was found out for this processor.

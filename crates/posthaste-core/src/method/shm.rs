@@ -109,6 +109,8 @@ pub struct Shm {
     copying: Copying,
     /// What it finds out with its peers about copying through buffers of a pair's own.
     choosing: buffers::Choosing,
+    /// Bytes of the longest message that is copied in before its send returns.
+    buffered: u64,
     chunk: usize,
     packet: usize,
     /// Longest eager message, by receiver.
@@ -228,6 +230,7 @@ impl Shm {
     ) -> error::Result<Self> {
         let (ranks, packet) = (node.ranks(), ring::max_payload(node));
         let copying = buffers::copying(node, config, oversubscribed);
+        let chunk = config.stream_chunk.min(pool::bytes(node) / 2);
         Ok(Self {
             built: HasShm::proof("shm")?,
             node: node.clone(),
@@ -269,8 +272,9 @@ impl Shm {
             yielded: 0,
             copying,
             choosing: buffers::Choosing::new(node, config, oversubscribed),
-            // Two chunks are copied in at once (`send_buffered`), so they have to fit.
-            chunk: config.stream_chunk.min(pool::bytes(node) / 2),
+            // What is copied in at once (`send_buffered`) has to fit into the smallest part of a buffer that is used.
+            buffered: (if oversubscribed { 2 * chunk } else { 8 * chunk }).min(pool::bytes(node)) as u64,
+            chunk,
             packet,
             longest_eager: vec![if copying.own_buffer > 0 { SHORT.min(packet) } else { packet }; ranks],
             fragments: config.long_protocol == LongProtocol::Put,

@@ -115,7 +115,7 @@ pub fn start_general(
     if envelope.mode != Mode::Synchronous
         && matches!(engine.config.long_protocol, LongProtocol::Auto | LongProtocol::Stream)
         && engine.way_is_free(to)
-        && !(envelope.len >= engine.config.shared_limit as u64 && methods.shared(to, &segment).is_some())
+        && !is_copied_once(&engine.config, methods, to, &segment)
         && methods.send_buffered(to, envelope, &mut segment)
     {
         let why = "it is of medium length and our bounce buffer at the receiver is free";
@@ -133,6 +133,14 @@ pub fn start_general(
         wait_for_room(engine, methods, to, id, envelope);
     }
     Ok(Started::Request(id))
+}
+
+/// Whether data is copied but once: it lies in memory from `MPI_Alloc_mem`, or is perhaps received into such memory.
+#[inline]
+fn is_copied_once(config: &Config, methods: &mut Methods, to: Peer, segment: &Segment) -> bool {
+    config.long_protocol == LongProtocol::Auto
+        && segment.len() >= config.shared_limit as u64
+        && (methods.shared(to, segment).is_some() || methods.caps(to).into)
 }
 
 /// Queues a message behind what waits already.

@@ -95,7 +95,7 @@ fn every_protocol(way: Way, kind: Kind, protocols: &[LongProtocol]) -> Vec<Count
         };
         let high = eager(limits.packet as usize + 100);
         let chunk = low.stream_chunk as u64;
-        let mut around = vec![CELL, 300, chunk, 2 * chunk, 2000, 3000];
+        let mut around = vec![CELL, 300, chunk, 2 * chunk, 2000, 3000, 8 * chunk];
         around.extend(limits.buffer);
         rows((way, kind), &limits, &low, &around, &mut taken);
         rows((way, kind), &limits, &high, &[limits.packet, high.eager_limit as u64], &mut taken);

@@ -81,7 +81,7 @@ impl Shm {
         envelope: &Envelope,
         segment: &mut Segment,
     ) -> bool {
-        if envelope.len > 2 * self.chunk as u64 || self.has_granted(to) {
+        if envelope.len > self.buffered || self.has_granted(to) {
             return false;
         }
         match self.persistent[to] {
@@ -90,26 +90,52 @@ impl Shm {
             _ => {}
         }
         let Persistent::Idle(filler) = &mut self.persistent[to] else { return false };
-        // Messages so short find their room even if the buffer is to become empty: programs count on leaving them there.
-        if !filler.has_room(envelope.len) {
+        // Messages of two chunks find their room even if the buffer is to become empty: programs count on leaving them there.
+        let whole = envelope.len <= 2 * self.chunk as u64;
+        if !filler.has_room(envelope.len) || (!whole && filler.has_to_drain()) {
             return false;
         }
         let (cursor, store) = self.choosing.begin(filler, true, self.copying);
-        let offer = Offer::Stream { cursor, filled: envelope.len };
+        // Of a longer one the packet announces the first chunk, which the receiver copies out while the rest is copied in.
+        let announced = if whole { envelope.len } else { self.chunk as u64 };
+        let offer = Offer::Stream { cursor, filled: announced };
         let emit = Emit::request_to_send(envelope, RequestId::NONE, offer);
         // Room for the packet first: what is in the buffer cannot be taken back.
         if self.claim(to, emit.front().len(), Load::Message).is_none() {
             return false;
         }
         let Persistent::Idle(filler) = &mut self.persistent[to] else { return false };
-        while segment.remaining() > 0
-            && filler.fill(usize::MAX, |sink| segment.pack_with(sink, store)).is_some()
-        {}
+        while segment.position() < announced {
+            let left = (announced - segment.position()) as usize;
+            if filler.fill(left, |sink| segment.pack_with(sink, store)).is_none() {
+                break;
+            }
+        }
         filler.mark_uncertain();
         if let Some(claim) = self.claim(to, emit.front().len(), Load::Message) {
             claim.write(&emit, None);
         }
+        if !whole {
+            self.doubts[to] = self.doubts[to].saturating_sub(1);
+            self.copy_rest(to, segment, store);
+        }
         true
+    }
+
+    /// Copies what is left of a message into the persistent buffer, where there is room for it.
+    #[inline]
+    fn copy_rest(&mut self, to: usize, segment: &mut Segment, store: Store) {
+        let Persistent::Idle(filler) = &mut self.persistent[to] else { return };
+        let mut due = self.chunk;
+        while segment.remaining() > 0 {
+            let piece = long::piece_of(segment.remaining(), due, self.chunk);
+            if filler.fill(piece, |sink| segment.pack_with(sink, store)).is_none() {
+                break;
+            }
+            due = long::piece_after(due, self.chunk);
+        }
+        filler.mark_uncertain();
+        self.doorbell.ring(to);
     }
 
     /// Gets the bounce buffer that is to persist for messages to `to`, if there is one: its own, or a small one.
@@ -383,6 +409,9 @@ pub(super) fn copying(node: &Node, config: &Config, oversubscribed: bool) -> Cop
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::datatype::Types;
+    use crate::ids::ContextId;
+    use crate::wire::Mode;
 
     /// The bounce buffers of rank 1 through which messages of rank 0 begin that nobody matches, until one has to ask.
     fn begun(ranks: usize, cpus: usize, len: usize) -> (Vec<BufferCursor>, Shm) {
@@ -411,6 +440,71 @@ mod tests {
                 assert!(pool::claim(&shm.node, 1, 0).is_some());
             }
             assert!(shm.bounce_buffer(1, Receive::Matched, len as u64).is_some());
+        }
+    }
+
+    /// How many bytes of a message the packet announces whose send is over at once; its content comes out whole.
+    fn announced(senders: &mut [Shm; 2], data: &OwnedBuf, len: u64) -> Option<u64> {
+        let (context, mode) = (ContextId::WORLD, Mode::Standard);
+        let envelope = Envelope { context, source: 0, tag: 1, len, mode, types: Types::UNKNOWN };
+        let mut segment = Segment::contiguous(data.user_buf(), len);
+        let [sender, receiver] = senders;
+        if !sender.send_buffered(1, &envelope, &mut segment) {
+            assert_eq!(segment.position(), 0);
+            return None;
+        }
+        let mut found = None;
+        receiver.take_next(0, |packet| {
+            let Packet::RequestToSend { offer: Offer::Stream { cursor, filled }, .. } = packet else {
+                panic!("{packet:?}");
+            };
+            found = Some((*cursor, *filled));
+            true
+        });
+        let (cursor, filled) = found?;
+        let into = OwnedBuf::new(len as usize);
+        receiver.drain_whole(0, cursor, &Segment::contiguous(into.user_buf(), len), len);
+        assert!(into.source().to_vec() == data.source().to_vec()[..len as usize], "{len} bytes");
+        Some(filled)
+    }
+
+    #[test]
+    fn a_message_of_up_to_eight_chunks_is_copied_in_at_once_and_announced_with_its_first() {
+        for (cpus, chunk, own) in [
+            (2, 8 << 10, 0),
+            (1, 8 << 10, 0),
+            (2, 512, 0),
+            (1, 512, 0),
+            (2, 8 << 10, 20_000),
+            (2, 1 << 30, 0),
+        ] {
+            let node = Node::create_on(2, cpus).unwrap().with_own_buffers(32 << 10, 1);
+            let bounce_buffer = if own > 0 { BounceBuffer::Own(own) } else { BounceBuffer::Small };
+            let config = Config { bounce_buffer, stream_chunk: chunk, ..Config::default() };
+            let mut ranks =
+                [0, 1].map(|me| Shm::new(&node, me, vec![Peer(0), Peer(1)], &config, cpus < 2).unwrap());
+            ranks[0].claim_persistent(1);
+            let chunk = chunk.min(pool::bytes(&node) / 2) as u64;
+            let Persistent::Idle(filler) = &ranks[0].persistent[1] else { panic!("no buffer persists") };
+            assert_eq!(filler.is_own(), own > 0);
+            let fits = filler.size().min(pool::bytes(&node)) as u64;
+            let longest = if cpus < 2 { 2 * chunk } else { 8 * chunk }.min(fits);
+            let bytes: Vec<u8> = (0..longest + 1).map(|i| ((i * i) >> 3) as u8).collect();
+            let mut data = OwnedBuf::new(bytes.len());
+            data.sink().copy_from(&bytes);
+            // Often enough to go round the buffer, so that its end divides first chunks and later ones.
+            for round in 0..40 {
+                for len in [chunk, 2 * chunk, 2 * chunk + 1 + round * 37 % chunk, longest - 1, longest] {
+                    let len = len.min(longest);
+                    let expected = if len <= 2 * chunk { len } else { chunk };
+                    assert_eq!(
+                        announced(&mut ranks, &data, len),
+                        Some(expected),
+                        "{len} by chunks of {chunk}"
+                    );
+                }
+            }
+            assert_eq!(announced(&mut ranks, &data, longest + 1), None);
         }
     }
 

@@ -377,11 +377,25 @@ fn failed(piece: u64, copied: std::io::Result<usize>) -> Option<Piece> {
     }
 }
 
+/// How many of the bytes that are left are copied in next, if so many are due.
+///
+/// Pieces grow from `chunk` and shrink towards the end: each costs the crossing of a cache line, but while the first
+/// is copied in nobody copies out, and while the last is copied out nobody copies in.
+#[inline]
+pub(super) fn piece_of(left: u64, due: usize, chunk: usize) -> usize {
+    // A last piece of less than half a chunk goes along with the one before it.
+    let half = if left <= chunk as u64 * 3 / 2 { left } else { (left / 2).max(chunk as u64) };
+    due.min(half as usize)
+}
+
+/// How many bytes are due after so many.
+#[inline]
+pub(super) fn piece_after(due: usize, chunk: usize) -> usize {
+    (2 * due).min(4 * chunk)
+}
+
 impl Filling {
     /// Copies in up to `turns` pieces; whether anything was copied.
-    ///
-    /// Pieces grow from `chunk` and shrink towards the end: each costs the crossing of a cache line, but while the
-    /// first is copied in nobody copies out, and while the last is copied out nobody copies in.
     pub(super) fn pump(&mut self, turns: usize, chunk: usize) -> bool {
         let mut busy = false;
         for _ in 0..turns {
@@ -389,15 +403,13 @@ impl Filling {
             if left == 0 {
                 break;
             }
-            // A last piece of less than half a chunk goes along with the one before it.
-            let half = if left <= chunk as u64 * 3 / 2 { left } else { (left / 2).max(chunk as u64) };
-            let piece = self.piece.min(half as usize);
+            let piece = piece_of(left, self.piece, chunk);
             let (segment, store) = (&mut self.segment, self.store);
             let Some(filler) = &mut self.filler else { break };
             if filler.fill(piece, |sink| segment.pack_with(sink, store)).is_none() {
                 break;
             }
-            self.piece = (self.piece * 2).min(4 * chunk);
+            self.piece = piece_after(self.piece, chunk);
             busy = true;
         }
         busy
