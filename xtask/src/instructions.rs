@@ -167,7 +167,7 @@ const PROGRAMS: [Program; 18] = [
         language: Language::C,
         what: "sends of 8 bytes and of 8 KiB by a program with threads",
         rounds: 3200,
-        functions: &[at_most("threads_short", 1, 330), at_most("threads_medium", 1, 1808)],
+        functions: &[at_most("threads_short", 1, 330), at_most("threads_medium", 1, 1816)],
     },
     Program {
         name: "completions",
