@@ -40,9 +40,14 @@ impl Watch {
         job.env(MARK, &self.mark)
     }
 
+    /// The mark as an argument of `env`, for launchers that pass nothing on to other hosts.
+    pub(crate) fn variable(&self) -> String {
+        format!("{MARK}={}", self.mark)
+    }
+
     /// The processes that carry the mark now, with their command lines.
     pub(crate) fn processes(&self) -> Vec<(u32, String)> {
-        let wanted = format!("{MARK}={}", self.mark);
+        let wanted = self.variable();
         processes()
             .filter(|pid| *pid != process::id())
             .filter(|pid| {
