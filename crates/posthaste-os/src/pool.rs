@@ -1,4 +1,4 @@
-//! Bounce buffers: shared memory through which a long message is copied by both sides at once, and a medium one in one go.
+//! Bounce buffers: shared memory through which a long message is copied by both sides at once, and a medium one before its send returns.
 //!
 //! They lie in the [`Node`] segment, reached through `memory`. Each receiver has a few buffers that senders borrow by
 //! setting a bit, message by message or for good; where the processor wants larger ones ([`crate::copying`]), a pair

@@ -52,9 +52,9 @@ pub const TUNABLES: &[Tunable] = &[
         name: "POSTHASTE_STREAM_CHUNK",
         default: "8192",
         meaning: "bytes that the sender copies into a bounce buffer before it notifies the receiver (64 to 1 GiB); \
-                  pieces grow to four times that in a long message; a message of up to two chunks is copied in \
-                  whole, one of up to eight (where ranks share CPUs, two) before its send returns; cut to half a \
-                  bounce buffer",
+                  cut to half a bounce buffer; pieces grow to four times that in a long message; a message of up to \
+                  two chunks is copied in whole, one of up to eight (where ranks share CPUs, two) before its send \
+                  returns, if it is no longer than a small bounce buffer",
     },
     Tunable {
         name: "POSTHASTE_GET_LIMIT",

@@ -329,7 +329,7 @@ impl Methods {
     }
 
     /// Sends a whole message of medium length through the persistent bounce buffer at the receiver, if that is free
-    /// and the message fits: copied in, published, done, without a request.
+    /// and the message fits: without a request.
     #[inline]
     pub fn send_buffered(&mut self, to: Peer, envelope: &Envelope, segment: &mut Segment) -> bool {
         self.memory_of(to).is_some_and(|(shm, rank)| shm.send_buffered(rank, envelope, segment))
