@@ -135,14 +135,19 @@ pub fn start_general(
     Ok(Started::Request(id))
 }
 
-/// Whether data is copied but once: it lies in memory from `MPI_Alloc_mem`, or is perhaps received into such memory. To find that out a
-/// message has to be matched: one of up to two chunks leaves without.
+/// Whether data is copied but once: it lies in memory from `MPI_Alloc_mem`, or is perhaps received into such memory.
 #[inline]
 fn is_copied_once(config: &Config, methods: &mut Methods, to: Peer, segment: &Segment) -> bool {
-    let may_ask = || segment.len() > 2 * config.stream_chunk as u64;
     config.long_protocol == LongProtocol::Auto
         && segment.len() >= config.shared_limit as u64
-        && (methods.shared(to, segment).is_some() || (may_ask() && methods.caps(to).into))
+        && is_memory_shared(config, methods, to, segment)
+}
+
+/// To find out where it is received a message has to be matched: one of up to two chunks leaves without.
+#[inline(never)]
+fn is_memory_shared(config: &Config, methods: &mut Methods, to: Peer, segment: &Segment) -> bool {
+    let may_ask = segment.len() > 2 * config.stream_chunk as u64;
+    methods.shared(to, segment).is_some() || (may_ask && methods.caps(to).into)
 }
 
 /// Queues a message behind what waits already.
