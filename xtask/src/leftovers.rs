@@ -8,11 +8,13 @@ use std::{
     collections::BTreeSet,
     fs, process,
     sync::atomic::{AtomicUsize, Ordering},
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use crate::{process::Job, project::Fallible};
+use crate::{
+    process::{Job, wait_until},
+    project::Fallible,
+};
 
 const MARK: &str = "POSTHASTE_TEST_MARK";
 /// In the command of Open MPI's agents, and of the ssh that starts them, which outlives an abort by more than five seconds.
@@ -60,17 +62,12 @@ impl Watch {
 
     /// Ends after the job has ended: an error names what is still there.
     pub(crate) fn nothing_left(&self) -> Fallible {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let left = self.left();
-            if left.is_empty() {
-                return Ok(());
-            }
-            if Instant::now() > end {
-                return Err(format!("the job left behind: {}", left.join(", ")));
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
+        let mut left = Vec::new();
+        let is_gone = wait_until(PATIENCE, || {
+            left = self.left();
+            left.is_empty()
+        });
+        if is_gone { Ok(()) } else { Err(format!("the job left behind: {}", left.join(", "))) }
     }
 
     fn left(&self) -> Vec<String> {

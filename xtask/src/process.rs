@@ -236,14 +236,8 @@ impl Running {
 
     /// Waits until the program has written this, at most so many seconds.
     pub(crate) fn wait_for_output(&self, text: &str, seconds: u64) -> bool {
-        let end = Instant::now() + Duration::from_secs(seconds);
-        while Instant::now() < end {
-            if self.stdout.text().contains(text) || self.stderr.text().contains(text) {
-                return true;
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-        false
+        let is_said = || self.stdout.text().contains(text) || self.stderr.text().contains(text);
+        wait_until(Duration::from_secs(seconds), is_said)
     }
 
     fn signal_group(&self, signal: Signal) {
@@ -320,6 +314,18 @@ impl Pipe {
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes.lock().expect("no panic while holding the output")).into_owned()
     }
+}
+
+/// Asks again and again, at most so long, until it is true; whether it is.
+pub(crate) fn wait_until(patience: Duration, mut is_true: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + patience;
+    while !is_true() {
+        if Instant::now() > end {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    true
 }
 
 /// A thread that waits without polling, so that the wall time is exact.

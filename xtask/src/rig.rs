@@ -11,8 +11,7 @@ use std::{
     fs,
     os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::process::Signal;
@@ -20,7 +19,7 @@ use rustix::process::Signal;
 use crate::{
     leftovers::{self, Watch},
     packages,
-    process::{Job, Running},
+    process::{Job, Running, wait_until},
     project::{Fallible, Project},
 };
 
@@ -227,15 +226,11 @@ impl Rig {
 
     /// Waits for it, at most as long as our patience lasts.
     fn until(&self, what: &str, done: impl Fn() -> bool) -> Fallible {
-        let end = Instant::now() + PATIENCE;
-        while !done() {
-            if Instant::now() > end {
-                let said = self.first.as_ref().map(Running::said).unwrap_or_default();
-                return Err(format!("waited in vain until {what}\n{said}"));
-            }
-            thread::sleep(Duration::from_millis(50));
+        if wait_until(PATIENCE, done) {
+            return Ok(());
         }
-        Ok(())
+        let said = self.first.as_ref().map(Running::said).unwrap_or_default();
+        Err(format!("waited in vain until {what}\n{said}"))
     }
 
     /// Ends the hosts and everything on them.

@@ -12,7 +12,7 @@ use std::{
     os::unix::fs::OpenOptionsExt as _,
     path::PathBuf,
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::process::Signal;
@@ -23,7 +23,7 @@ use crate::{
     leftovers::Watch,
     mpi::Mpi,
     packages::present,
-    process::{Job, Running},
+    process::{Job, Running, wait_until},
     project::{Fallible, Project},
     shares,
     tally::Tally,
@@ -226,15 +226,11 @@ impl<'a> Cluster<'a> {
 
     /// Waits for it, at most as long as our patience lasts.
     fn until(&self, what: &str, done: impl Fn() -> bool) -> Fallible {
-        let end = Instant::now() + PATIENCE;
-        while !done() {
-            if Instant::now() > end {
-                let said = self.daemons.as_ref().map(Running::said).unwrap_or_default();
-                return Err(format!("waited in vain until {what}\n{said}"));
-            }
-            thread::sleep(Duration::from_millis(50));
+        if wait_until(PATIENCE, done) {
+            return Ok(());
         }
-        Ok(())
+        let said = self.daemons.as_ref().map(Running::said).unwrap_or_default();
+        Err(format!("waited in vain until {what}\n{said}"))
     }
 
     /// `srun` of so many tasks, to be completed with a program.

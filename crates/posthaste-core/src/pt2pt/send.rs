@@ -143,7 +143,8 @@ fn is_copied_once(config: &Config, methods: &mut Methods, to: Peer, segment: &Se
         && is_memory_shared(config, methods, to, segment)
 }
 
-/// To find out where it is received a message has to be matched: one of up to two chunks leaves without.
+/// To find out where it is received a message has to be matched: one of up to two chunks leaves without. Out of line, so that shorter
+/// messages do not pay for it.
 #[inline(never)]
 fn is_memory_shared(config: &Config, methods: &mut Methods, to: Peer, segment: &Segment) -> bool {
     let may_ask = segment.len() > 2 * config.stream_chunk as u64;
