@@ -382,8 +382,9 @@ fn debian(project: &Project, package: &Path, mpich: Option<&Unpacked>) -> Fallib
         }
     }
     dpkg("--remove").arg("posthaste").succeed()?;
-    let left = Job::new("find").arg(&root).args(["-path", "*posthaste*"]).succeed()?.stdout;
-    if !left.lines().all(|file| file.contains("/var/lib/dpkg/")) {
+    // From inside, for the folder that the repository lies in may be called so, too.
+    let left = Job::new("find").args([".", "-path", "*posthaste*"]).dir(&root).succeed()?.stdout;
+    if !left.lines().all(|file| file.starts_with("./var/lib/dpkg/")) {
         return Err(format!("dpkg --remove leaves\n{left}"));
     }
     theirs()
