@@ -744,8 +744,12 @@ mod tests {
         assert!(program.contains("LONGEST = 1 << 20") && program.contains("{64 << 10, LONGEST}"));
         let rows = |group| rows::ROWS.iter().filter(move |row| row.group == group);
         for (ranks, bytes) in EXCHANGED.into_iter().flat_map(|ranks| [(ranks, 65536), (ranks, 1048576)]) {
-            let name = format!("exchange_{bytes}_{ranks}");
-            assert!(rows("exchange").any(|row| row.name == name && row.rival_goal == Some(1.2)), "{name}");
+            for name in [format!("exchange_{bytes}_{ranks}"), format!("exchange_fresh_{bytes}_{ranks}")] {
+                assert!(
+                    rows("exchange").any(|row| row.name == name && row.rival_goal == Some(1.2)),
+                    "{name}"
+                );
+            }
         }
         let beside: Vec<_> = rows("jobs").filter(|row| row.name.starts_with("beside_")).collect();
         assert!(beside.len() == 2 && beside.iter().all(|row| row.within == Some(2.2)));
