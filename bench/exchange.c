@@ -1,10 +1,11 @@
 /* exchange.c: any number of ranks: each sends to all others and receives from them at once, nonblocking, at two lengths. What arrives
- * is looked at before and after what is timed. With CPUS also with data that each rank has just written: what another core has
- * written is slower to fetch than what all have read since.
+ * is looked at before and after what is timed. With CPUS also fresh data, which each rank writes first, as programs do: what another
+ * core has just written is slower to fetch than what all have read since.
  * Plain MPI. Usage: exchange CPUS | exchange alone | exchange beside MINE OTHER
  * CPUS: the best batch, or the median one where ranks outnumber the CPUs. alone: the mean of a second. beside: the same while another
  * job does so, too, which is given both names the other way round: each job makes its file, and begins when it sees the other's.
- * Output: lines "result exchange_BYTES_RANKS|exchange_fresh_BYTES_RANKS|alone_BYTES|beside_BYTES VALUE us" from rank 0. Called by `cargo xtask bench`. */
+ * Output: lines "result exchange_BYTES_RANKS|exchange_fresh_BYTES_RANKS|alone_BYTES|beside_BYTES VALUE us" from rank 0. Called by
+ * `cargo xtask bench`. */
 #include "measure.h"
 
 #include <time.h>
@@ -14,16 +15,14 @@ enum { LENGTHS = 2, LONGEST = 1 << 20, MOST = 64, BATCH = 32, PATIENCE_MS = 3000
 static const int lengths[LENGTHS] = {64 << 10, LONGEST};
 static const double seconds = 1;
 
-static int rank, size, bytes, fresh;
+static int rank, size, bytes;
 static char *in, *out;
 
 static void step(void *unused)
 {
     MPI_Request requests[2 * MOST];
     int n = 0;
-    static unsigned char written;
     (void)unused;
-    if (fresh) memset(out, ++written, (size_t)size * bytes);
     for (int i = 1; i < size; i++) {
         int from = (rank + size - i) % size;
         MPI_Irecv(in + (size_t)from * bytes, bytes, MPI_BYTE, from, 1, MPI_COMM_WORLD, &requests[n++]);
@@ -33,6 +32,13 @@ static void step(void *unused)
         MPI_Isend(out + (size_t)to * bytes, bytes, MPI_BYTE, to, 1, MPI_COMM_WORLD, &requests[n++]);
     }
     MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+}
+
+static void fresh_step(void *unused)
+{
+    static unsigned char value;
+    memset(out, value++, (size_t)size * bytes);
+    step(unused);
 }
 
 static char given(int from, int to, int i) { return (char)(i * 31 + i / 251 + 7 * from + 13 * to + 1); }
@@ -89,16 +95,14 @@ int main(int argc, char **argv)
     if (!in || !out) measure_fail("memory");
     for (int length = 0; length < LENGTHS; length++) {
         bytes = lengths[length];
-        for (int writes = 0; writes <= (cpus > 0); writes++) {
+        for (int fresh = 0; fresh <= (cpus > 0); fresh++) {
             char name[64];
             look();
             if (meets && rank == 0) meet(argv[2], argv[3]);
             MPI_Barrier(MPI_COMM_WORLD);
-            fresh = writes;
-            double each = cpus > 0 ? measure(step, NULL, median ? 0.1 : 0.02, median) : mean();
-            fresh = 0;
+            double each = cpus > 0 ? measure(fresh ? fresh_step : step, NULL, median ? 0.1 : 0.02, median) : mean();
             look();
-            if (cpus > 0) snprintf(name, sizeof name, "exchange_%s%d_%d", writes ? "fresh_" : "", bytes, size);
+            if (cpus > 0) snprintf(name, sizeof name, "exchange_%s%d_%d", fresh ? "fresh_" : "", bytes, size);
             else snprintf(name, sizeof name, "%s_%d", how, bytes);
             if (rank == 0) measure_report(name, each * 1e6, "us");
         }
