@@ -294,7 +294,7 @@ impl Default for Config {
             bounce_buffer: BounceBuffer::Auto,
             copy_store: None,
             stream_chunk: 8 << 10,
-            get_limit: 24 << 10,
+            get_limit: (64 << 10) + 1,
             run_limit: 4 << 10,
             shared_limit: 16 << 10,
             board_limit: 32 << 10,

@@ -17,9 +17,11 @@
 //!   has been copied out ([`Filler::begin`]), before it announces the next message;
 //! * the receiver gives a borrowed buffer back when it has drained the whole message, and wakes those that have found none free.
 //!
-//! Part: `choice`, how a pair's own buffer is filled: by which kind of copy, and all of it or a small part.
+//! Parts: `choice`, how a pair's own buffer is filled: by which kind of copy, and all of it or a small part; `learned`, by which kind of copy
+//! a small one is where ranks share CPUs.
 
 mod choice;
+mod learned;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -28,6 +30,7 @@ use std::time::Duration;
 pub(crate) use self::choice::Talk;
 pub use self::choice::{Change, May, Way};
 use self::choice::{Chooser, Heeding};
+use self::learned::Learned;
 use crate::machine;
 use crate::mem::{Sink, Source, Store};
 use crate::memory::{BufferMemory, Node};
@@ -47,6 +50,7 @@ pub struct Filler {
     /// Behind this, every message is certain to be drained.
     uncertain_until: u64,
     heeding: Heeding,
+    learned: Option<Box<Learned>>,
     to: usize,
     index: usize,
 }
@@ -159,9 +163,18 @@ impl Filler {
             drained_seen: at,
             uncertain_until: at,
             heeding: Heeding::default(),
+            learned: None,
             to,
             index,
         }
+    }
+
+    /// Learns from what copying in takes by which kind of copy that is done, unless the receiver says so; if `learns`.
+    #[must_use]
+    pub fn learning(self, learns: bool) -> Self {
+        let learns = learns && cfg!(target_arch = "x86_64") && self.memory.talk().is_none();
+        let learned = learns.then(|| Box::new(Learned::new(self.at, self.size as u64)));
+        Self { learned, ..self }
     }
 
     /// Number of the buffer, for the packet that announces it to the receiver.
@@ -185,17 +198,23 @@ impl Filler {
     }
 
     /// The next message begins, before any packet announces it. Gives the kind of copy by which it is copied in: as the receiver has found
-    /// out to be best if that may be changed, else as usual.
+    /// out to be best if that may be changed, or this sender has learned; else as usual.
     #[inline]
     pub fn begin(&mut self, usual: Store, may: May) -> Store {
         let asked = match self.memory.talk() {
             Some(talk) => self.heeding.asked(&talk),
-            None => return usual,
+            None => return self.learned(usual),
         };
         if let Some(asked) = asked {
             self.heed(asked, may);
         }
         self.heeding.store().unwrap_or(usual)
+    }
+
+    /// As this sender has learned, else as usual.
+    #[inline]
+    fn learned(&mut self, usual: Store) -> Store {
+        self.learned.as_mut().map_or(usual, |learned| learned.begin(self.at, self.size as u64))
     }
 
     /// Goes the way that the receiver asks for: another size when it has copied out everything.
@@ -298,15 +317,27 @@ impl Filler {
         let len = most.min(self.room() as usize).min(self.size - offset);
         // SAFETY: `offset + len ≤ size`, inside the buffer; these bytes are ours until `filled` says otherwise.
         let sink = unsafe { self.memory.sink(offset, len) };
-        let began = if self.heeding.is_timing(self.at, len as u64) { Some(machine::now()) } else { None };
+        let is_timing = self.heeding.is_timing(self.at, len as u64)
+            || self.learned.as_ref().is_some_and(|learned| learned.is_timing(self.at, len as u64));
+        let began = if is_timing { Some(machine::now()) } else { None };
         let written = fill(sink).min(len);
-        if let (Some(began), Some(talk)) = (began, self.memory.talk()) {
-            self.heeding.took(&talk, machine::now().saturating_sub(began), written as u64);
-        }
         self.at += written as u64;
+        if let Some(began) = began {
+            self.took(machine::now().saturating_sub(began), written as u64);
+        }
         // SYNC: pairs with the Acquire load in `Buffer::drain`.
         self.memory.filled().store(self.at, Ordering::Release);
         Some(written)
+    }
+
+    /// So many bytes have been copied in.
+    #[inline(never)]
+    fn took(&mut self, time: Duration, bytes: u64) {
+        match (self.memory.talk(), &mut self.learned) {
+            (Some(talk), _) => self.heeding.took(&talk, time, bytes),
+            (None, Some(learned)) => learned.took(time, bytes, self.at, self.size as u64),
+            (None, None) => {}
+        }
     }
 }
 

@@ -53,12 +53,12 @@ pub const TUNABLES: &[Tunable] = &[
         default: "8192",
         meaning: "bytes that the sender copies into a bounce buffer before it notifies the receiver (64 to 1 GiB); \
                   cut to half a bounce buffer; pieces grow to four times that in a long message; a message of up to \
-                  two chunks is copied in whole, one of up to eight (where ranks share CPUs, two) before its send \
-                  returns, if it is no longer than a small bounce buffer",
+                  two chunks is copied in whole, one of up to eight before its send returns, if it is \
+                  no longer than a small bounce buffer",
     },
     Tunable {
         name: "POSTHASTE_GET_LIMIT",
-        default: "24576",
+        default: "65537",
         meaning: "shortest message for the direct copy where ranks outnumber CPUs, in bytes; shorter ones are copied \
                   so if they are longer than a bounce buffer (of 8192 to 131072 bytes, by the number of ranks), or find \
                   none free",

@@ -272,8 +272,7 @@ impl Shm {
             yielded: 0,
             copying,
             choosing: buffers::Choosing::new(node, config, oversubscribed),
-            // What is copied in at once (`send_buffered`) has to fit into the smallest part of a buffer that is used.
-            buffered: (if oversubscribed { 2 * chunk } else { 8 * chunk }).min(pool::bytes(node)) as u64,
+            buffered: buffers::buffered(node, config, oversubscribed, chunk),
             chunk,
             packet,
             longest_eager: vec![if copying.own_buffer > 0 { SHORT.min(packet) } else { packet }; ranks],

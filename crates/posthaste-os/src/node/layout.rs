@@ -1,7 +1,7 @@
 //! What lies where in a node segment: a pure function of the number of ranks, and of whether CPUs are shared.
 
 /// First word of every node segment.
-pub(super) const MAGIC: u64 = 0x7073_7468_7374_0006;
+pub(super) const MAGIC: u64 = 0x7073_7468_7374_0007;
 /// First word of a segment of two processes of different jobs.
 pub(super) const PAIR_MAGIC: u64 = 0x7073_7468_7061_0005;
 pub(super) const PAGE: usize = 4096;
@@ -107,7 +107,7 @@ impl Layout {
         // has matched its message, and either of them is given a CPU once more for that.
         let (buffers, buffer_bytes) = match (ranks, crowded) {
             (0..=4, _) => (8, 128 << 10),
-            (6..=16, true) => (17, 32 << 10),
+            (6..=16, true) => (ranks + 1, 64 << 10),
             (5..=16, _) => (8, 64 << 10),
             (17..=32, true) => (34, 16 << 10),
             (33..=64, true) => (34, 8 << 10),

@@ -98,7 +98,7 @@ pub(crate) struct Talk<'a> {
 }
 
 /// Time of so many bytes, in ns for 1 MiB.
-fn rate(time: Duration, bytes: u64) -> u64 {
+pub(super) fn rate(time: Duration, bytes: u64) -> u64 {
     ((time.as_nanos() << 20) / u128::from(bytes.max(1))).try_into().unwrap_or(u64::MAX)
 }
 

@@ -91,12 +91,13 @@ impl Shm {
         }
         let Persistent::Idle(filler) = &mut self.persistent[to] else { return false };
         // Messages of two chunks find their room even if the buffer is to become empty: programs count on leaving them there.
-        let whole = envelope.len <= 2 * self.chunk as u64;
-        if !filler.has_room(envelope.len) || (!whole && filler.has_to_drain()) {
+        let short = envelope.len <= 2 * self.chunk as u64;
+        if !filler.has_room(envelope.len) || (!short && filler.has_to_drain()) {
             return false;
         }
         let (cursor, store) = self.choosing.begin(filler, true, self.copying);
-        // Of a longer one the packet announces the first chunk, which the receiver copies out while the rest is copied in.
+        // Of a longer one the packet announces the first chunk, which a receiver with a CPU copies out while the rest is copied in.
+        let whole = short || self.oversubscribed;
         let announced = if whole { envelope.len } else { self.chunk as u64 };
         let offer = Offer::Stream { cursor, filled: announced };
         let emit = Emit::request_to_send(envelope, RequestId::NONE, offer);
@@ -155,9 +156,8 @@ impl Shm {
         let small_persists = pool::suffice_for_all(&self.node);
         self.persistent[to] = match own {
             Some(filler) => Persistent::Idle(filler),
-            None if small_persists => {
-                pool::claim(&self.node, to, 0).map_or(Persistent::NotYet, Persistent::Idle)
-            }
+            None if small_persists => pool::claim(&self.node, to, 0)
+                .map_or(Persistent::NotYet, |filler| Persistent::Idle(filler.learning(self.choosing.learns))),
             None => Persistent::Never,
         };
     }
@@ -355,6 +355,8 @@ pub(super) struct Choosing {
     may: May,
     /// A small part of it is used at first.
     small: bool,
+    /// The sender of a small one learns how it is filled best.
+    learns: bool,
     /// A line says what has changed.
     explains: bool,
 }
@@ -364,7 +366,9 @@ impl Choosing {
         let sizes = !oversubscribed && config.bounce_buffer == BounceBuffer::Auto;
         let may = May { stores: !oversubscribed && config.copy_store.is_none(), sizes };
         let is_known = Copying::from_word(node.copying()).is_some();
-        Self { may, small: sizes && !is_known, explains: config.explain }
+        // Where both sides copy at once, how long one of them takes says nothing of the message.
+        let learns = oversubscribed && config.copy_store.is_none();
+        Self { may, small: sizes && !is_known, learns, explains: config.explain }
     }
 
     /// The next message begins: where, for the packet that announces it, and how it is copied in. As the receiver asks, unless a setting
@@ -380,6 +384,14 @@ impl Choosing {
         let store = filler.begin(usual, self.may);
         (BufferCursor { buffer: filler.index() as u32, persistent, start: filler.position() }, store)
     }
+}
+
+/// Bytes of the longest message that is copied in before its send returns: it has to fit into the smallest part of a buffer that is used.
+pub(super) fn buffered(node: &Node, config: &Config, oversubscribed: bool, chunk: usize) -> u64 {
+    let most = (8 * chunk).min(pool::bytes(node)) as u64;
+    let copied_directly = oversubscribed && config.long_protocol == LongProtocol::Auto;
+    let limit = if copied_directly { (config.get_limit as u64).saturating_sub(1) } else { most };
+    most.min(limit.max(2 * chunk as u64))
 }
 
 /// How long messages are to be copied: as the settings say, else as was found out when the segment was made. Where nothing is known,
@@ -488,7 +500,7 @@ mod tests {
             let Persistent::Idle(filler) = &ranks[0].persistent[1] else { panic!("no buffer persists") };
             assert_eq!(filler.is_own(), own > 0);
             let fits = filler.size().min(pool::bytes(&node)) as u64;
-            let longest = if cpus < 2 { 2 * chunk } else { 8 * chunk }.min(fits);
+            let longest = (8 * chunk).min(fits);
             let bytes: Vec<u8> = (0..longest + 1).map(|i| ((i * i) >> 3) as u8).collect();
             let mut data = OwnedBuf::new(bytes.len());
             data.sink().copy_from(&bytes);
@@ -496,7 +508,7 @@ mod tests {
             for round in 0..40 {
                 for len in [chunk, 2 * chunk, 2 * chunk + 1 + round * 37 % chunk, longest - 1, longest] {
                     let len = len.min(longest);
-                    let expected = if len <= 2 * chunk { len } else { chunk };
+                    let expected = if len <= 2 * chunk || cpus < 2 { len } else { chunk };
                     assert_eq!(
                         announced(&mut ranks, &data, len),
                         Some(expected),
