@@ -17,8 +17,8 @@ use std::time::Duration;
 use crate::mem::Store;
 use crate::memory::AtomicU64;
 
-/// Bytes of the shortest message that tells something.
-const SHORTEST: u64 = 4 << 10;
+/// Bytes of the shortest copy that tells something.
+pub(super) const SHORTEST: u64 = 4 << 10;
 /// Messages of each way in a trial; the fastest counts.
 const TRIED: u32 = 8;
 /// Bytes before the first trial.

@@ -1,8 +1,9 @@
 //! How a small buffer is filled where ranks share CPUs: its sender learns from what its own copies take.
 //!
-//! A line that the receiver has read has to be owned again before it is written. Between cores that share a cache that costs nothing that
-//! shows; between cores that do not it takes ten times as long as stores that go past the caches, after which the receiver fetches the data
-//! from memory. Which of the two a pair is changes from one second to the next, as ranks change CPUs and a hypervisor moves those.
+//! A line that the receiver has read has to be owned again before it is written. Between cores that share no cache that takes ten times as
+//! long as stores that go past the caches, after which the receiver fetches the data from memory; between cores that share one it costs
+//! nothing that shows on one machine, and on another one three times as long as such stores. And what a pair is changes from one second to
+//! the next, as ranks change CPUs and a hypervisor moves those.
 //!
 //! The receiver copies later, when it is given a CPU, so nothing of that is timed. Instead copying past the caches counts twice: the data
 //! goes to memory, and comes back from there.
@@ -12,11 +13,9 @@
 
 use std::time::Duration;
 
-use super::choice::rate;
+use super::choice::{SHORTEST, rate};
 use crate::mem::Store;
 
-/// Bytes of the shortest copy that tells something.
-const SHORTEST: u64 = 4 << 10;
 /// Messages between two trials of the other kind: few after a change, then twice as many each time.
 const FEW: u32 = 16;
 const MANY: u32 = 256;

@@ -387,6 +387,7 @@ impl Choosing {
 }
 
 /// Bytes of the longest message that is copied in before its send returns: it has to fit into the smallest part of a buffer that is used.
+/// Such a message leaves before a protocol is chosen for it, so what `pt2pt/protocol.rs` would have copied directly is not among them.
 pub(super) fn buffered(node: &Node, config: &Config, oversubscribed: bool, chunk: usize) -> u64 {
     let most = (8 * chunk).min(pool::bytes(node)) as u64;
     let copied_directly = oversubscribed && config.long_protocol == LongProtocol::Auto;
