@@ -130,12 +130,12 @@ pub(crate) fn meet(partner: &Path, jobs: [Job; 2], way: &str, file: &Path, accep
     let both: [Running; 2] = if accepts_first { [accept()?, connect()?] } else { [connect()?, accept()?] };
     let outcomes = both.map(Running::wait);
     let _ = fs::remove_file(&place);
-    // What one waits for often stands in what the other says.
-    let [accepted, connected] = outcomes;
-    let both = [("accepts", accepted?), ("connects", connected?)];
-    if both.iter().any(|(_, outcome)| !outcome.ok() || !outcome.stdout.contains("they have met")) {
-        let told = both.map(|(role, outcome)| format!("{role}: {}", outcome.complaint()));
-        return Err(format!("accepting came first: {accepts_first}\n{}", told.join("\n")));
+    let [one, other] = outcomes;
+    let both = [one?, other?];
+    if both.iter().any(|outcome| !outcome.ok() || !outcome.stdout.contains("they have met")) {
+        // What one waits for often stands in what the other says.
+        let [one, other] = both.map(|outcome| outcome.complaint());
+        return Err(format!("accepting came first: {accepts_first}\n{one}\n{other}"));
     }
     watch.nothing_left()
 }
