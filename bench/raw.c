@@ -10,12 +10,15 @@
  *   sockets   8 bytes there and back, spinning on the socket or sleeping in epoll; long messages one way
  * and, with one of them asleep:
  *   wake      how long until a process that has slept on a futex for a second has answered
- * Every number is the best of several batches, as in the programs it is compared with.
- * Usage: raw [all | handoff | slots | memcpy | copy [one_way] [SIZE]... [window] [SIZE]... | sockets | wake]
+ * Every number is the best of several batches, as in the programs it is compared with, at the hand-off that is wanted
+ * (apart.h); without one there is no number. `usual` is the median of what the hand-off is within two seconds.
+ * Usage: raw [all | usual | handoff | slots | memcpy | copy [one_way] [SIZE]... [window] [SIZE]... | sockets | wake]
  * Output: lines "result NAME VALUE UNIT"; those of `copy` go on with "ring BYTES slot BYTES stores KIND".
  * Called by `cargo xtask bench`.
  */
 #define _GNU_SOURCE
+#include "apart.h"
+
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -37,6 +40,7 @@
 #endif
 
 enum { LINE = 64, SLOTS = 256, BATCHES = 20 };
+static const double NONE = 1e9;
 enum { LARGEST_RING = 4 << 20, SMALLEST_SLOT = 2 << 10, MOST_SLOTS = LARGEST_RING / SMALLEST_SLOT };
 
 struct line {
@@ -56,16 +60,12 @@ struct way {
 struct shared {
     struct line ping, pong, produced[SLOTS], consumed;
     struct way ways[2];
+    struct apart_flags apart;
 };
 
 static struct shared *shared;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec + 1e-9 * t.tv_nsec;
-}
+/* Whether batches count only at the hand-off that is wanted. */
+static int are_apart;
 
 static inline void relax(void)
 {
@@ -111,10 +111,12 @@ static void both(void (*side)(int))
     }
     if (child == 0) {
         pin(1);
+        apart_begin(are_apart ? &shared->apart : NULL, 1);
         side(1);
         _exit(0);
     }
     pin(0);
+    apart_begin(are_apart ? &shared->apart : NULL, 0);
     side(0);
     int status = 0;
     if (waitpid(child, &status, 0) != child || status != 0) {
@@ -124,13 +126,65 @@ static void both(void (*side)(int))
     sched_setaffinity(0, sizeof before, &before);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void usual(int side)
+{
+    enum { LOOKS = 41 };
+    const struct timespec between = {0, 50000000};
+    double looks[LOOKS];
+    apart_begin(&shared->apart, side);
+    for (int i = 0; i < LOOKS; i++) {
+        looks[i] = apart_look();
+        nanosleep(&between, NULL);
+    }
+    qsort(looks, LOOKS, sizeof *looks, by_value);
+    if (side == 0) printf("result usual %.5f us\n", looks[LOOKS / 2]);
+}
+
+/* The best of some batches, seconds of a turn, and how many there were so far. */
+struct batches {
+    double best, before, start;
+    int begun;
+};
+
+/* Begins another one, if there is to be one: so many, and as many again while none has counted. */
+static int next_batch(struct batches *b, int wanted)
+{
+    if (b->begun == 0) {
+        b->best = NONE;
+        apart_wait();
+    } else if (b->begun % wanted == 0 && !apart_again(b->best == NONE)) {
+        return 0;
+    }
+    b->begun++;
+    b->before = apart_look();
+    b->start = apart_now();
+    return 1;
+}
+
+static void end_batch(struct batches *b, int turns)
+{
+    double each = (apart_now() - b->start) / turns;
+    if (apart_counts(b->before, apart_look()) && each < b->best) b->best = each;
+}
+
+/* A result, if there is one. */
+static const char *word_of(double best)
+{
+    return best == NONE ? "away" : "result";
+}
+
 static void handoff(int side)
 {
     enum { TURNS = 20000 };
-    double best = 1e9;
+    struct batches b = {0};
     uint64_t turn = 0;
-    for (int batch = 0; batch < BATCHES; batch++) {
-        double start = now();
+    while (next_batch(&b, BATCHES)) {
         for (int i = 0; i < TURNS; i++) {
             turn++;
             if (side == 0) {
@@ -141,19 +195,17 @@ static void handoff(int side)
                 publish(&shared->pong, turn);
             }
         }
-        double one_way = (now() - start) / TURNS / 2;
-        if (one_way < best) best = one_way;
+        end_batch(&b, 2 * TURNS);
     }
-    if (side == 0) printf("result handoff %.5f us\n", best * 1e6);
+    if (side == 0) printf("%s handoff %.5f us\n", word_of(b.best), b.best * 1e6);
 }
 
 static void slots(int side)
 {
     enum { COUNT = 1 << 20, REPORT = SLOTS / 8 };
-    double best = 1e9;
+    struct batches b = {0};
     uint64_t next = 1, consumed = 0, sum = 0;
-    for (int batch = 0; batch < BATCHES; batch++) {
-        double start = now();
+    while (next_batch(&b, BATCHES)) {
         for (int i = 0; i < COUNT; i++, next++) {
             struct line *slot = &shared->produced[next % SLOTS];
             if (side == 0) {
@@ -173,11 +225,10 @@ static void slots(int side)
         if (side == 0) {
             while (atomic_load_explicit(&shared->consumed.word, memory_order_acquire) != next - 1) {}
         }
-        double each = (now() - start) / COUNT;
-        if (each < best) best = each;
+        end_batch(&b, COUNT);
     }
     if (side == 1 && sum != (next - 1) * next / 2) _exit(3);
-    if (side == 0) printf("result slots %.2f M/s\n", 1e-6 / best);
+    if (side == 0) printf("%s slots %.2f M/s\n", word_of(b.best), 1e-6 / b.best);
 }
 
 static const size_t sizes[] = {16384, 65536, 262144, 1048576, 4194304};
@@ -295,9 +346,8 @@ static void run_pipeline(struct pipeline *p, int side, struct place *at, const u
     if (turns < 2) turns = copy_window ? 1 : 2;
     if (turns > 100) turns = 100;
     memset(in, 0, all);
-    p->seconds = 1e9;
-    for (int batch = 0; batch < batches; batch++) {
-        double start = now();
+    struct batches b = {0};
+    while (next_batch(&b, batches)) {
         for (int i = 0; i < turns; i++) {
             for (int way = 0; way < 2; way++) {
                 size_t length = copy_window && way == 1 ? 1 : all;
@@ -308,9 +358,9 @@ static void run_pipeline(struct pipeline *p, int side, struct place *at, const u
                 }
             }
         }
-        double each = (now() - start) / turns / (copy_window ? BULK_WINDOW : 2);
-        if (batch > 0 && each < p->seconds) p->seconds = each;
+        end_batch(&b, turns * (copy_window ? BULK_WINDOW : 2));
     }
+    p->seconds = b.best;
     if (memcmp(in, out, copy_window && side == 0 ? 1 : all) != 0) {
         fprintf(stderr, "raw: the bytes that came through the ring are not those that were sent\n");
         _exit(3);
@@ -322,7 +372,7 @@ static void copy(int side)
 {
     size_t all = copy_window ? copy_size * BULK_WINDOW : copy_size;
     unsigned char *out = pages(all, 0), *in = pages(all, 0);
-    struct pipeline best = {.seconds = 1e9};
+    struct pipeline best = {.seconds = NONE};
     struct place at = {0};
     for (size_t i = 0; i < all; i++) out[i] = (unsigned char)(i * 31 + i / 251 + 7);
     for (int ring = 0; ring < RINGS; ring++) {
@@ -337,7 +387,7 @@ static void copy(int side)
         }
     }
     if (side == 0) {
-        printf("result %s_%zu %.3f GB/s ring %zu slot %zu stores %s\n", copy_window ? "stream" : "copy", copy_size,
+        printf("%s %s_%zu %.3f GB/s ring %zu slot %zu stores %s\n", word_of(best.seconds), copy_window ? "stream" : "copy", copy_size,
                copy_size / best.seconds * 1e-9, best.ring, best.slot, stores_names[best.stores]);
     }
     free(out);
@@ -410,10 +460,9 @@ static double socket_turns(int side, int turns, size_t there, size_t back)
 {
     int end = ends[side], set = epoll_create1(0);
     struct epoll_event event = {.events = EPOLLIN};
-    double best = 1e9;
+    struct batches b = {0};
     epoll_ctl(set, EPOLL_CTL_ADD, end, &event);
-    for (int batch = 0; batch < BATCHES; batch++) {
-        double start = now();
+    while (next_batch(&b, BATCHES)) {
         for (int i = 0; i < turns; i++) {
             if (side == 0) put_all(end, there);
             else get_all(end, set, there);
@@ -421,19 +470,18 @@ static double socket_turns(int side, int turns, size_t there, size_t back)
             if (side == 0) get_all(end, set, back);
             else put_all(end, back);
         }
-        double each = (now() - start) / turns;
-        if (each < best) best = each;
+        end_batch(&b, turns);
     }
     close(set);
-    return best;
+    return b.best;
 }
 
 static void socket_latency(int side)
 {
-    double best = socket_turns(side, asleep ? 500 : 2000, 8, 8) / 2;
+    double turn = socket_turns(side, asleep ? 500 : 2000, 8, 8);
     if (side != 0) return;
-    printf("result %s %.3f us\n", asleep ? "socket_asleep" : "socket_8", best * 1e6);
-    if (!asleep) printf("result socket_turn_8 %.3f us\n", 2 * best * 1e6);
+    printf("%s %s %.3f us\n", word_of(turn), asleep ? "socket_asleep" : "socket_8", turn / 2 * 1e6);
+    if (!asleep) printf("%s socket_turn_8 %.3f us\n", word_of(turn), turn * 1e6);
 }
 
 /* Long data there and back, halved, and long data that is answered by a word. */
@@ -443,15 +491,15 @@ static void socket_long(int side)
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         double back = socket_turns(side, 200, lengths[i], lengths[i]), word = socket_turns(side, 200, lengths[i], 8);
         if (side != 0) continue;
-        printf("result socket_oneway_%zu %.3f us\n", lengths[i], back / 2 * 1e6);
-        printf("result socket_turn_%zu %.3f us\n", lengths[i], word * 1e6);
+        printf("%s socket_oneway_%zu %.3f us\n", word_of(back), lengths[i], back / 2 * 1e6);
+        printf("%s socket_turn_%zu %.3f us\n", word_of(word), lengths[i], word * 1e6);
     }
 }
 
 static void socket_stream(int side)
 {
     double best = socket_turns(side, (int)((64u << 20) / stream_size), stream_size, 1);
-    if (side == 0) printf("result socket_%zu %.3f GB/s\n", stream_size, stream_size / best * 1e-9);
+    if (side == 0) printf("%s socket_%zu %.3f GB/s\n", word_of(best), stream_size, stream_size / best * 1e-9);
 }
 
 static void sockets(void)
@@ -478,12 +526,12 @@ static void memcpys(void)
         int turns = (int)((16u << 20) / size);
         double best = 1e9;
         for (int batch = 0; batch < BATCHES; batch++) {
-            double start = now();
+            double start = apart_now();
             for (int k = 0; k < turns; k++) {
                 memcpy(to, from, size);
                 __asm__ volatile("" : : "r"(to) : "memory");
             }
-            double each = (now() - start) / turns;
+            double each = (apart_now() - start) / turns;
             if (each < best) best = each;
         }
         printf("result memcpy_%zu %.3f GB/s\n", size, size / best * 1e-9);
@@ -503,11 +551,11 @@ static void wake(int side)
     }
     struct timespec second = {1, 0};
     nanosleep(&second, NULL);
-    double start = now();
+    double start = apart_now();
     atomic_store(&shared->ping.word, 1);
     syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
     await(&shared->pong, 1);
-    printf("result futex_wake %.3f us\n", (now() - start) * 1e6);
+    printf("result futex_wake %.3f us\n", (apart_now() - start) * 1e6);
 }
 
 int main(int argc, char **argv)
@@ -520,6 +568,8 @@ int main(int argc, char **argv)
         perror("raw: mmap");
         return 2;
     }
+    are_apart = apart_is_wanted();
+    if (strcmp(what, "usual") == 0) both(usual);
     if (all || strcmp(what, "handoff") == 0) both(handoff);
     if (all || strcmp(what, "slots") == 0) both(slots);
     if (all || strcmp(what, "memcpy") == 0) memcpys();

@@ -2,7 +2,9 @@
 //! and Open MPI, which are installed into the target folder.
 //!
 //! Everything that is compared is measured in the same run, in turns (limit, A, limit, B, ...), in several rounds.
-//! The hand-off of a cache line is measured between all runs; where it wanders by more than two times while the
+//! A virtual machine moves its CPUs, so two CPUs are compared only where they are equally far apart: programs on two
+//! ranks measure the hand-off of a cache line before and after each batch, and count batches at the wanted one alone
+//! (`bench/apart.h`). For more ranks it is measured between all runs; where it wanders by more than two times while the
 //! contenders take their turns, the round says nothing about them and is thrown away. A result is a ratio.
 //! Every table names its processor. `--realtime` is for machines that others use, too.
 //! What must stay true: one source for all; the same binary for all implementations of the standard ABI.
@@ -20,7 +22,7 @@ use crate::{
     beside,
     copies::{self, Band},
     forced, install, machine,
-    measured::{LIMIT, Measured, Row},
+    measured::{LIMIT, Measured, Row, short},
     mpi::Mpi,
     networked, packages,
     process::Job,
@@ -57,6 +59,10 @@ pub(crate) struct Options {
     /// Measure at real-time priority (`chrt -r 10`), where there is a CPU for each thread that is measured
     #[arg(long)]
     realtime: bool,
+    /// Of two ranks, count only what is measured at about this hand-off of a cache line, in us: from 2/3 to 3/2 of it. What is
+    /// usual at the beginning unless given
+    #[arg(long, value_name = "US")]
+    handoff: Option<f64>,
 }
 
 const GROUPS: [&str; 24] = [
@@ -118,6 +124,10 @@ const RANKS_LIMIT: u64 = 300;
 const LIMITS: f64 = 5.0;
 /// By how much the hand-off may differ between the turns of one round.
 const MAY_WANDER: f64 = 2.0;
+/// By how much it may differ from what is wanted, either way, where batches are chosen by it.
+const MAY_DIFFER: f64 = 1.5;
+/// What tells programs between which bounds it is to be.
+const BOUNDS: &str = "BENCH_HANDOFF";
 
 /// What one run of the command works with.
 pub(crate) struct Plan {
@@ -129,6 +139,8 @@ pub(crate) struct Plan {
     programs: PathBuf,
     realtime: bool,
     forced: bool,
+    /// The hand-off at which batches of two ranks count, in microseconds.
+    at: f64,
 }
 
 /// Measures and prints.
@@ -164,14 +176,18 @@ pub(crate) fn run(project: &Project, options: &Options) -> Fallible {
             let began = Instant::now();
             let wander = plan.in_turns(*part, attempt == 1, &mut measured)?;
             took[i] += began.elapsed().as_secs_f64();
-            if wander <= MAY_WANDER {
-                kept.merge(measured);
-                quiet_rounds[i] += 1;
-            } else {
-                noisy[i].merge(measured);
-                thrown += 1;
-                eprintln!("thrown away: {part:?}, its hand-off wandered {wander:.1} x");
-            }
+            let complaint = match measured.away() {
+                0 if wander <= MAY_WANDER => {
+                    kept.merge(measured);
+                    quiet_rounds[i] += 1;
+                    continue;
+                }
+                0 => format!("its hand-off wandered {wander:.1} x"),
+                away => format!("{away} results had no batch at a hand-off of {}", short(plan.at)),
+            };
+            noisy[i].merge(measured);
+            thrown += 1;
+            eprintln!("thrown away: {part:?}, {complaint}");
         }
         let least = quiet_rounds.iter().min().copied().unwrap_or(0);
         eprintln!(
@@ -260,9 +276,13 @@ impl Plan {
             bindings(project, &programs.join("abi"))?;
         }
         let raw = programs.join("raw");
-        if !up_to_date(&raw, &[source.join("raw.c")]) {
+        if !up_to_date(&raw, &["raw.c", "apart.h"].map(|name| source.join(name))) {
             Job::new("cc").args(["-O2", "-o"]).arg(&raw).arg(source.join("raw.c")).succeed()?;
         }
+        let at = match options.handoff {
+            Some(at) => at,
+            None => value_of("usual", &Job::new(&raw).arg("usual").succeed()?.stdout)?,
+        };
         Ok(Self {
             project: project.clone(),
             contenders,
@@ -272,15 +292,18 @@ impl Plan {
             programs,
             realtime: options.realtime,
             forced: options.forced,
+            at,
         })
     }
 
-    /// One part, all contenders in turns; gives by how much the hand-off wandered meanwhile. `first`: those too that take long.
+    /// One part, all contenders in turns; gives by how much the hand-off wandered meanwhile, where that matters. `first`: those
+    /// too that take long.
     fn in_turns(&self, part: Part, first: bool, measured: &mut Measured) -> Fallible<f64> {
-        let mut handoffs = vec![self.handoff()?];
+        let handoff = || if part.chooses_batches() { Ok(self.at) } else { self.handoff() };
+        let mut handoffs = vec![handoff()?];
         if let Part::Limits = part {
             measured.take(LIMIT, &self.raw("all").limit(120).succeed()?.stdout);
-            handoffs.push(self.handoff()?);
+            handoffs.push(handoff()?);
         }
         if let Part::Startup(ranks) = part {
             self.forks(ranks, measured)?;
@@ -292,14 +315,14 @@ impl Plan {
             measured.take(LIMIT, &self.raw("wake").succeed()?.stdout);
         }
         if let Part::Copies(band) = part {
-            handoffs.extend(band.in_turns(self, measured)?);
+            band.in_turns(self, measured)?;
         }
         if let Part::Forced(band) = part {
-            handoffs.extend(band.in_turns(self, measured)?);
+            band.in_turns(self, measured)?;
         }
         if let Part::Hosts(at) = part {
             networked::in_turns(self, &self.project, networked::HOSTS[at], measured)?;
-            handoffs.push(self.handoff()?);
+            handoffs.push(handoff()?);
         }
         for mpi in
             self.contenders.iter().filter(|mpi| part.concerns(mpi.name) && (first || !part.is_slow(mpi.name)))
@@ -310,10 +333,7 @@ impl Plan {
                 }
                 eprintln!("{} can't do this: {complaint}", mpi.name);
             }
-            handoffs.push(self.handoff()?);
-        }
-        for handoff in &handoffs {
-            measured.add(LIMIT, "handoff", *handoff);
+            handoffs.push(handoff()?);
         }
         handoffs.sort_by(f64::total_cmp);
         // One disturbance among many does not speak against the rest.
@@ -340,13 +360,13 @@ impl Plan {
 
     /// `raw` with this word.
     pub(crate) fn raw(&self, what: &str) -> Job {
-        let job = Job::new(&self.raw).arg(what);
+        let job = Job::new(&self.raw).env(BOUNDS, self.bounds()).arg(what);
         if self.realtime { job.under(&REALTIME) } else { job }
     }
 
     /// A program on two bound ranks, with options of mpiexec, to be completed with the program's arguments.
     pub(crate) fn bound_pair(&self, mpi: &Mpi, program: &str, options: &[&str]) -> Job {
-        let job = mpi.mpiexec(2, true).args(options);
+        let job = mpi.mpiexec(2, true).env(BOUNDS, self.bounds()).args(options);
         self.ranks(job, 2).arg(self.program(mpi, program))
     }
 
@@ -361,10 +381,14 @@ impl Plan {
         if self.realtime && threads <= cpus() { job.args(REALTIME) } else { job }
     }
 
-    /// The hand-off now, in microseconds.
+    /// The hand-off now, whatever it is, in microseconds.
     pub(crate) fn handoff(&self) -> Fallible<f64> {
-        let output = self.raw("handoff").succeed()?.stdout;
-        handoff_in(&output).ok_or_else(|| format!("the hand-off can't be measured here: {output}"))
+        value_of("handoff", &Job::new(&self.raw).arg("handoff").succeed()?.stdout)
+    }
+
+    /// Between which hand-offs batches count.
+    fn bounds(&self) -> String {
+        format!("{:.3} {:.3}", self.at / MAY_DIFFER, self.at * MAY_DIFFER)
     }
 
     fn report(&self, project: &Project, kept: &Measured, thrown: usize, rounds: &[usize]) -> Fallible {
@@ -376,8 +400,10 @@ impl Plan {
                 "priority: real-time (chrt -r 10), except for jobs of more threads than CPUs and start-up\n";
         }
         heading += &format!(
-            "best (median) of {least} to {most} rounds; {thrown} were thrown away because the hand-off wandered\n\
-             \"to limit\" is value / limit; \"to rivals\" is how many times as good as the best rival\n"
+            "two ranks: batches at hand-offs of {} us\n\
+             best (median) of {least} to {most} rounds; {thrown} were thrown away because the hand-off was another\n\
+             \"to limit\" is value / limit; \"to rivals\" is how many times as good as the best rival\n",
+            self.bounds().replace(' ', " to ")
         );
         println!("{heading}");
         let (sizes, hosts) = (rows::of_sizes(), networked::rows());
@@ -590,6 +616,16 @@ impl Part {
             && contender == "MPICH"
     }
 
+    /// Whether its programs, which run on two ranks, choose their batches by the hand-off themselves.
+    fn chooses_batches(self) -> bool {
+        match self {
+            Self::Limits | Self::Program(_) | Self::Tcp | Self::Copies(_) | Self::Forced(_) => true,
+            Self::Pair(group) => group != "idle",
+            Self::Ranks(_, ranks) => ranks == 2,
+            _ => false,
+        }
+    }
+
     fn concerns(self, contender: &str) -> bool {
         match self {
             // It maps the memory of a window in a node, whatever it is told.
@@ -604,7 +640,7 @@ impl Part {
         match self {
             Self::Limits | Self::Copies(_) | Self::Forced(_) | Self::Hosts(_) => {}
             Self::Pair(group) => {
-                let outcome = plan.bound_pair(mpi, "pt2pt", &[]).arg(group).succeed()?;
+                let outcome = plan.bound_pair(mpi, "pt2pt", &[]).arg(group).limit(120).succeed()?;
                 measured.take(mpi.name, &outcome.stdout);
             }
             Self::Program(name) => {
@@ -617,16 +653,17 @@ impl Part {
                 measured.take(mpi.name, &outcome.stdout);
             }
             Self::Ranks(program, ranks) => {
-                let job = plan.ranks(mpi.mpiexec(ranks, ranks <= cpus()), ranks);
+                let job = mpi.mpiexec(ranks, ranks <= cpus()).env(BOUNDS, plan.bounds());
+                let job = plan.ranks(job, ranks);
                 let job = job.arg(plan.program(mpi, program)).arg(cpus().to_string());
                 measured.take(mpi.name, &job.limit(RANKS_LIMIT).succeed()?.stdout);
             }
             Self::Jobs => beside::run(plan, mpi, measured)?,
             Self::Types(ranks) => {
                 let what = if ranks == 1 { "pack" } else { "pingpong" };
-                let job = plan.ranks(mpi.mpiexec(ranks, true), ranks);
-                let job = job.arg(plan.program(mpi, "datatypes")).arg(what);
-                measured.take(mpi.name, &job.succeed()?.stdout);
+                let job =
+                    plan.ranks(mpi.mpiexec(ranks, true), ranks).arg(plan.program(mpi, "datatypes")).arg(what);
+                measured.take(mpi.name, &job.limit(120).succeed()?.stdout);
             }
             Self::Tcp => {
                 let job = over_tcp(plan.bound_pair(mpi, "pt2pt", &[])).args(["latency", "rate", "bandwidth"]);
@@ -697,10 +734,12 @@ fn cpus() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn handoff_in(output: &str) -> Option<f64> {
-    output
-        .lines()
-        .find_map(|line| line.strip_prefix("result handoff ")?.split_whitespace().next()?.parse().ok())
+/// The value of a line `result NAME VALUE UNIT`.
+fn value_of(name: &str, output: &str) -> Fallible<f64> {
+    let value = |line: &str| {
+        line.strip_prefix("result ")?.strip_prefix(name)?.split_whitespace().next()?.parse().ok()
+    };
+    output.lines().find_map(value).ok_or_else(|| format!("no result {name} in {output}"))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! itself against everything that settings force.
 //!
 //! The programs are `bench/copies.c` and the part `copy` of `bench/raw.c`.
-//! What must stay true: the pipeline and all ways of a band are measured in one round, with the hand-off after each; a
+//! What must stay true: the pipeline and all ways of a band are measured in one round; a
 //! protocol that was forced is proved by its counter, or has no value.
 
 use crate::{
@@ -74,11 +74,10 @@ const PREFIX: &str = "copies_";
 const PIPELINE: &str = "pipeline ";
 
 impl Band {
-    /// The pipeline and then everybody, with the hand-off after each; gives the hand-offs.
-    pub(crate) fn in_turns(self, plan: &Plan, measured: &mut Measured) -> Fallible<Vec<f64>> {
+    /// The pipeline and then everybody.
+    pub(crate) fn in_turns(self, plan: &Plan, measured: &mut Measured) -> Fallible {
         let output = plan.raw("copy").args(self.words(0)).limit(120).succeed()?.stdout;
         take_pipelines(measured, &output);
-        let mut handoffs = vec![plan.handoff()?];
         for mpi in plan.contenders() {
             let ours = mpi.name == "posthaste";
             let ways = WAYS.iter().filter(|way| (ours || way.name == AUTO) && way.least <= self.longest());
@@ -96,10 +95,9 @@ impl Band {
                         measured.take_as(PREFIX, if ours { way.name } else { mpi.name }, &outcome.stdout)
                     }
                 }
-                handoffs.push(plan.handoff()?);
             }
         }
-        Ok(handoffs)
+        Ok(())
     }
 
     fn longest(self) -> usize {

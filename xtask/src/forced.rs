@@ -1,9 +1,10 @@
 //! `bench --forced`: what posthaste chooses by itself for messages of 2 KiB to 16 MiB in shared memory, against everything
 //! that settings force: protocols, rings (bounce buffers), kinds of stores and chunks.
 //!
-//! The program is `bench/copies.c`, which checks the bytes that arrive. What must stay true: all ways of a part are
-//! measured in one round, one after the other, with the hand-off after each; a way that could not be forced, as its counter
-//! shows, has no value.
+//! The program is `bench/copies.c`, which checks the bytes that arrive. The least of many values that chance has a part in is less
+//! than another run of the same way gives. So heats choose for each row the forced ways that were fastest, and only the final is
+//! told: they and the automatic choice in turns. What must stay true: a way that could not be forced, as its counter shows,
+//! has no value.
 
 use std::time::Duration;
 
@@ -37,7 +38,11 @@ const CHUNKS: [&str; 3] = ["4096", "8192", "32768"];
 const ASKED: usize = 16 << 10;
 const AUTO: &str = "auto";
 /// Before the names of the results: other groups have results of the same names.
-const PREFIX: &str = "forced_";
+const HEAT: &str = "heat_";
+const FINAL: &str = "final_";
+/// Forced ways in a final, and its turns.
+const FINALISTS: usize = 3;
+const TURNS: usize = 5;
 
 /// Seconds that a job takes to start and end, and that one size takes; a window of 16 of the longest takes more.
 const JOB: f64 = 0.3;
@@ -107,7 +112,8 @@ pub(crate) fn bands() -> Vec<Band> {
 /// How long so many rounds take, if all are quiet.
 pub(crate) fn estimate(rounds: usize) -> Duration {
     let jobs = bands().into_iter().flat_map(|band| ways().into_iter().map(move |way| band.seconds(&way)));
-    Duration::from_secs_f64(rounds as f64 * jobs.sum::<f64>())
+    let finals: f64 = bands().into_iter().map(Band::final_seconds).sum();
+    Duration::from_secs_f64(rounds as f64 * (jobs.sum::<f64>() + finals))
 }
 
 impl Band {
@@ -117,34 +123,64 @@ impl Band {
     }
 
     fn seconds(self, way: &Way) -> f64 {
-        let long = |size: &usize| self.how.0 == "window" && *size >= 4 << 20;
-        let size = |size| SIZE + if long(&size) { LONG_WINDOW } else { 0.0 };
-        let sizes: f64 = self.of(way).map(size).sum();
+        let sizes: f64 = self.of(way).map(|size| self.seconds_of(size)).sum();
         if sizes > 0.0 { JOB + sizes } else { 0.0 }
     }
 
-    /// All ways, with the hand-off after each; gives the hand-offs.
-    pub(crate) fn in_turns(self, plan: &Plan, measured: &mut Measured) -> Fallible<Vec<f64>> {
-        let mut handoffs = vec![plan.handoff()?];
-        for mpi in plan.contenders() {
-            for way in ways() {
-                let sizes: Vec<String> = self.of(&way).map(|size| size.to_string()).collect();
-                if sizes.is_empty() {
-                    continue;
-                }
-                let job = plan.bound_pair(mpi, "copies", &["-counters"]);
-                let job = way.settings.iter().fold(job, |job, (name, value)| job.env(name, value));
-                let outcome = job.arg(self.how.0).args(sizes).limit(300).succeed()?;
-                match way.proof {
-                    Some(counter) if !counted(&outcome.stderr, counter) => {
-                        eprintln!("{} could not be forced here: {counter} counts nothing", way.name);
-                    }
-                    _ => measured.take_as(PREFIX, &way.name, &outcome.stdout),
-                }
-                handoffs.push(plan.handoff()?);
+    fn seconds_of(self, size: usize) -> f64 {
+        SIZE + if self.how.0 == "window" && size >= 4 << 20 { LONG_WINDOW } else { 0.0 }
+    }
+
+    fn final_seconds(self) -> f64 {
+        let of_size = |size: &usize| (FINALISTS + 1) as f64 * TURNS as f64 * (JOB + self.seconds_of(*size));
+        self.sizes.iter().map(of_size).sum()
+    }
+
+    /// The heats, and a final for each size.
+    pub(crate) fn in_turns(self, plan: &Plan, measured: &mut Measured) -> Fallible {
+        let ways = ways();
+        for way in &ways {
+            let sizes: Vec<usize> = self.of(way).collect();
+            if !sizes.is_empty() {
+                self.measure(plan, way, &sizes, HEAT, measured)?;
             }
         }
-        Ok(handoffs)
+        for size in self.sizes {
+            let row = format!("{HEAT}{}_{size}", self.how.1);
+            let time =
+                |way: &&Way| measured.values(&way.name, &row).first().copied().unwrap_or(f64::INFINITY);
+            let mut finalists: Vec<&Way> = ways.iter().filter(|way| way.name != AUTO).collect();
+            finalists.sort_by(|a, b| time(a).total_cmp(&time(b)));
+            finalists.truncate(FINALISTS);
+            finalists.extend(ways.iter().filter(|way| way.name == AUTO));
+            for _ in 0..TURNS {
+                finalists.iter().try_for_each(|way| self.measure(plan, way, &[*size], FINAL, measured))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Some sizes by one way.
+    fn measure(
+        self,
+        plan: &Plan,
+        way: &Way,
+        sizes: &[usize],
+        prefix: &str,
+        measured: &mut Measured,
+    ) -> Fallible {
+        let [mpi] = plan.contenders() else { return Err("others can't be forced".into()) };
+        let job = plan.bound_pair(mpi, "copies", &["-counters"]);
+        let job = way.settings.iter().fold(job, |job, (name, value)| job.env(name, value));
+        let sizes = sizes.iter().map(usize::to_string);
+        let outcome = job.arg(self.how.0).args(sizes).limit(300).succeed()?;
+        match way.proof {
+            Some(counter) if !counted(&outcome.stderr, counter) => {
+                eprintln!("{} could not be forced here: {counter} counts nothing", way.name);
+            }
+            _ => measured.take_as(prefix, &way.name, &outcome.stdout),
+        }
+        Ok(())
     }
 }
 
@@ -153,8 +189,9 @@ pub(crate) fn table(measured: &Measured) -> String {
     let ways = ways();
     let forced: Vec<&str> = ways.iter().map(|way| &*way.name).filter(|name| *name != AUTO).collect();
     let mut text = format!(
-        "automatic choice and best of {} forced ways, us of a message: best (median); ratios of times, so less is better: of \
-         the bests (median of the rounds' own); goal: both <= {TO_FORCED}\n",
+        "automatic choice and the fastest of {} forced ways, of which {FINALISTS} come into a final of {TURNS} turns; us of a \
+         message in the final: best (median); ratios of times, so less is better: of the bests (of the medians); goal: both \
+         <= {TO_FORCED}\n",
         forced.len()
     );
     for (_, name, words) in HOWS {
@@ -163,7 +200,7 @@ pub(crate) fn table(measured: &Measured) -> String {
             "", AUTO, "forced", "by", "auto/forced"
         );
         for size in BANDS.concat() {
-            text += &line(measured, &forced, &format!("{PREFIX}{name}_{size}"), size);
+            text += &line(measured, &forced, &format!("{FINAL}{name}_{size}"), size);
         }
     }
     text
@@ -174,10 +211,14 @@ fn line(measured: &Measured, forced: &[&str], row: &str, size: usize) -> String 
     let cell = |contender: &str| {
         both(contender).map_or("-".into(), |(best, median)| format!("{} ({})", short(best), short(median)))
     };
-    let best_of = |name: &&str| both(name).map_or(f64::INFINITY, |(best, _)| best);
-    let best = forced.iter().copied().min_by(|a, b| best_of(a).total_cmp(&best_of(b)));
-    let best = best.filter(|name| best_of(name).is_finite());
-    let ratio = Ratio::of_auto(measured, row, forced);
+    let medians = forced.iter().filter_map(|name| Some((both(name)?.1, *name)));
+    let best = medians.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name);
+    let ratio = both(AUTO).and_then(|auto| {
+        let least = |part: fn((f64, f64)) -> f64| {
+            forced.iter().filter_map(|name| both(name)).map(part).min_by(f64::total_cmp)
+        };
+        Some(Ratio { best: auto.0 / least(|both| both.0)?, median: auto.1 / least(|both| both.1)? })
+    });
     let verdict = match ratio {
         Some(ratio) if ratio.at_most(TO_FORCED) => "  met",
         Some(_) => "  MISSED",
@@ -220,10 +261,10 @@ mod tests {
     fn the_table_names_the_best_forced_way_and_shows_what_was_missed() {
         let mut m = Measured::default();
         for (name, us) in [(AUTO, 1.2), ("get", 2.0), ("stream 524288/plain/8192", 1.0)] {
-            m.add(name, "forced_rotating_65536", us);
+            m.add(name, "final_rotating_65536", us);
         }
-        m.add(AUTO, "forced_both_2048", 1.0);
-        m.add("eager", "forced_both_2048", 1.0);
+        m.add(AUTO, "final_both_2048", 1.0);
+        m.add("eager", "final_both_2048", 1.0);
         let table = table(&m);
         let (_, rotating) = table.split_once("rotating buffers").unwrap();
         let line = rotating.lines().find(|line| line.starts_with("64 KiB")).unwrap();

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     values: BTreeMap<(String, String), Vec<f64>>,
+    away: usize,
 }
 
 /// What is better.
@@ -43,7 +44,8 @@ pub(crate) struct Row {
 pub(crate) const LIMIT: &str = "limit";
 
 impl Measured {
-    /// Takes the lines `result NAME VALUE UNIT` of a program's output.
+    /// Takes the lines `result NAME VALUE UNIT` of a program's output, and `away NAME VALUE UNIT`, which were not measured at
+    /// the hand-off that was wanted.
     pub(crate) fn take(&mut self, contender: &str, output: &str) {
         self.take_as("", contender, output);
     }
@@ -51,11 +53,19 @@ impl Measured {
     /// The same under other names, with a prefix.
     pub(crate) fn take_as(&mut self, prefix: &str, contender: &str, output: &str) {
         for line in output.lines() {
-            let mut words = line.trim().strip_prefix("result ").unwrap_or_default().split_whitespace();
-            if let (Some(name), Some(Ok(value))) = (words.next(), words.next().map(str::parse)) {
+            let mut words = line.split_whitespace();
+            if let (Some(word @ ("result" | "away")), Some(name), Some(Ok(value))) =
+                (words.next(), words.next(), words.next().map(str::parse))
+            {
                 self.add(contender, &format!("{prefix}{name}"), value);
+                self.away += usize::from(word == "away");
             }
         }
+    }
+
+    /// How many values were not measured at the hand-off that was wanted.
+    pub(crate) fn away(&self) -> usize {
+        self.away
     }
 
     /// One value.
@@ -233,6 +243,7 @@ mod tests {
     fn results_are_taken_and_compared() {
         let mut m = Measured::default();
         m.take("a", "noise\nresult latency_8 0.2 us\nresult broken\n");
+        assert_eq!(m.away(), 0);
         m.take("a", "result latency_8 0.1 us\nresult latency_8 0.3 us\n");
         m.take("b", "result latency_8 0.4 us\n");
         m.add(LIMIT, "handoff", 0.055);

@@ -19,6 +19,9 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+/// How long a job that is to be ended has to say what it waits for.
+const EXPLAINED: Duration = Duration::from_secs(2);
+
 /// A program to run.
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -185,14 +188,17 @@ impl Job {
 }
 
 impl Running {
-    /// Waits for the end, or for the time limit.
+    /// Waits for the end, or for the time limit. Who is still there then is asked why before it is ended.
     pub(crate) fn wait(self) -> Result<Outcome, String> {
         let left = self.limit.saturating_sub(self.started.elapsed());
         let (end, timed_out) = match self.ended.recv_timeout(left) {
             Ok(end) => (Ok(end), false),
             Err(_) => {
+                // Our mpiexec says what each rank waits for. Others end by this signal, as they would by the next one.
+                self.signal(Signal::USR2);
+                let at_once = self.ended.recv_timeout(EXPLAINED);
                 self.signal_group(Signal::KILL);
-                (self.ended.recv_timeout(Duration::from_secs(5)), true)
+                (at_once.or_else(|_| self.ended.recv_timeout(Duration::from_secs(5))), true)
             }
         };
         let (status, at) =
@@ -357,6 +363,13 @@ mod tests {
     fn a_program_that_hangs_is_ended() {
         let outcome = Job::new("sh").args(["-c", "sleep 100 & sleep 100"]).limit(1).run().unwrap();
         assert!(outcome.timed_out && !outcome.output_held && outcome.took < Duration::from_secs(4));
+    }
+
+    #[test]
+    fn a_program_that_hangs_may_say_why() {
+        let waits = "trap 'echo I wait' USR2; while :; do sleep 0.1; done";
+        let outcome = Job::new("sh").args(["-c", waits]).limit(1).run().unwrap();
+        assert!(outcome.timed_out && outcome.stdout == "I wait\n", "{}", outcome.complaint());
     }
 
     #[test]

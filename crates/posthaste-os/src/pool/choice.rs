@@ -17,14 +17,15 @@ use std::time::Duration;
 use crate::mem::Store;
 use crate::memory::AtomicU64;
 
-/// Bytes of the shortest copy that tells something.
-pub(super) const SHORTEST: u64 = 4 << 10;
+/// Bytes of the shortest copy that tells something: of the shortest message that takes its way through a bounce buffer, or messages of
+/// that length would keep for ever what was usual when the job began.
+pub(super) const SHORTEST: u64 = 2 << 10;
 /// Messages of each way in a trial; the fastest counts.
 const TRIED: u32 = 8;
 /// Bytes before the first trial.
 const FIRST: u64 = 16 << 20;
 /// How many times the bytes of a trial come before the next one: few at first, so that short programs have something of it, later many. In
-/// bytes, for a round takes 512 messages of 4 KiB and two of 1 MiB.
+/// bytes, for a round takes 1,024 messages of 2 KiB and two of 1 MiB.
 const FEW: u64 = 16;
 const MANY: u64 = 64;
 /// Two kinds of copy, by all of the buffer and by a small part.
