@@ -20,7 +20,7 @@ struct apart_flags {
 };
 
 /* Until when a process waits for the hand-off that is wanted, in seconds from its beginning. */
-enum { APART_PATIENCE = 60 };
+enum { APART_PATIENCE = 20 };
 
 static struct {
     struct apart_flags *flags;
