@@ -29,7 +29,7 @@ static struct {
     double least, most, until, wrong_at;
 } apart;
 
-/* So many seconds later what was found out before is forgotten. */
+/* For so many seconds after another hand-off a library may still go by what it had found out there. */
 static const double apart_settles = 0.3;
 
 static double apart_now(void)
@@ -97,8 +97,7 @@ static int apart_is_right(double is)
     return right;
 }
 
-/* Whether what was measured between two looks counts: not yet where the hand-off was another shortly before, for a library may have
- * found out then what is best. */
+/* Whether what was measured between two looks counts: at the hand-off that is wanted, and not shortly after another one. */
 static int apart_counts(double before, double after)
 {
     return apart_is_right(before) && apart_is_right(after) && apart_now() - apart.wrong_at >= apart_settles;

@@ -92,13 +92,14 @@ __attribute__((unused)) static double measure(measure_step step, void *what, dou
             times[kept] = (MPI_Wtime() - start) / turns;
             kept += apart_counts(before, apart_look());
         }
-        /* After a trial that was disturbed the batches are so short that they say more about the barrier. */
         qsort(times, (size_t)kept, sizeof *times, measure_by_value);
+        /* After a trial that was disturbed the batches are so short that they say more about the barrier. */
         plan[0] = times[0] * turns < batch / 8;
         plan[1] = plan[0] ? turns * 8 : turns;
         MPI_Bcast(plan, 2, MPI_INT, 0, MPI_COMM_WORLD);
         if (!plan[0]) plan[0] = apart_again(kept < MEASURE_ENOUGH);
         else kept = 0;
+        /* Rank 0 decides by its own count; the room for times is enough for no other. */
         if (plan[0] && rank != 0) kept = 0;
     }
     /* Where none counts, the last one is told as what it is. */

@@ -11,7 +11,7 @@
  * and, with one of them asleep:
  *   wake      how long until a process that has slept on a futex for a second has answered
  * Every number is the best of several batches, as in the programs it is compared with, at the hand-off that is wanted
- * (apart.h); without one there is no number. `usual` is the median of what the hand-off is within two seconds.
+ * (apart.h); without such a batch the line begins with "away". `usual` is the median of what the hand-off is within two seconds.
  * Usage: raw [all | usual | handoff | slots | memcpy | copy [one_way] [SIZE]... [window] [SIZE]... | sockets | wake]
  * Output: lines "result NAME VALUE UNIT"; those of `copy` go on with "ring BYTES slot BYTES stores KIND".
  * Called by `cargo xtask bench`.
@@ -387,8 +387,9 @@ static void copy(int side)
         }
     }
     if (side == 0) {
-        printf("%s %s_%zu %.3f GB/s ring %zu slot %zu stores %s\n", word_of(best.seconds), copy_window ? "stream" : "copy", copy_size,
-               copy_size / best.seconds * 1e-9, best.ring, best.slot, stores_names[best.stores]);
+        printf("%s %s_%zu %.3f GB/s ring %zu slot %zu stores %s\n", word_of(best.seconds),
+               copy_window ? "stream" : "copy", copy_size, copy_size / best.seconds * 1e-9, best.ring, best.slot,
+               stores_names[best.stores]);
     }
     free(out);
     free(in);

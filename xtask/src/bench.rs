@@ -358,9 +358,14 @@ impl Plan {
         &self.contenders
     }
 
-    /// `raw` with this word.
+    /// `raw` with this word, at the hand-off that is wanted.
     pub(crate) fn raw(&self, what: &str) -> Job {
-        let job = Job::new(&self.raw).env(BOUNDS, self.bounds()).arg(what);
+        self.raw_anywhere(what).env(BOUNDS, self.bounds())
+    }
+
+    /// The same at whatever hand-off there is.
+    fn raw_anywhere(&self, what: &str) -> Job {
+        let job = Job::new(&self.raw).arg(what);
         if self.realtime { job.under(&REALTIME) } else { job }
     }
 
@@ -383,7 +388,7 @@ impl Plan {
 
     /// The hand-off now, whatever it is, in microseconds.
     pub(crate) fn handoff(&self) -> Fallible<f64> {
-        value_of("handoff", &Job::new(&self.raw).arg("handoff").succeed()?.stdout)
+        value_of("handoff", &self.raw_anywhere("handoff").succeed()?.stdout)
     }
 
     /// Between which hand-offs batches count.
@@ -619,7 +624,8 @@ impl Part {
     /// Whether its programs, which run on two ranks, choose their batches by the hand-off themselves.
     fn chooses_batches(self) -> bool {
         match self {
-            Self::Limits | Self::Program(_) | Self::Tcp | Self::Copies(_) | Self::Forced(_) => true,
+            Self::Limits | Self::Program(_) | Self::Copies(_) | Self::Forced(_) => true,
+            Self::Tcp | Self::WindowsOverTcp => true,
             Self::Pair(group) => group != "idle",
             Self::Ranks(_, ranks) => ranks == 2,
             _ => false,

@@ -2,8 +2,8 @@
 //! itself against everything that settings force.
 //!
 //! The programs are `bench/copies.c` and the part `copy` of `bench/raw.c`.
-//! What must stay true: the pipeline and all ways of a band are measured in one round; a
-//! protocol that was forced is proved by its counter, or has no value.
+//! What must stay true: the pipeline and all ways of a band are measured in one round; a protocol that was forced is proved by
+//! its counter, or has no value.
 
 use crate::{
     bench::Plan,

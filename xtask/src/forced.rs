@@ -139,7 +139,8 @@ impl Band {
     /// The heats, and a final for each size.
     pub(crate) fn in_turns(self, plan: &Plan, measured: &mut Measured) -> Fallible {
         let ways = ways();
-        for way in &ways {
+        let (autos, forced): (Vec<&Way>, Vec<&Way>) = ways.iter().partition(|way| way.name == AUTO);
+        for way in &forced {
             let sizes: Vec<usize> = self.of(way).collect();
             if !sizes.is_empty() {
                 self.measure(plan, way, &sizes, HEAT, measured)?;
@@ -149,10 +150,10 @@ impl Band {
             let row = format!("{HEAT}{}_{size}", self.how.1);
             let time =
                 |way: &&Way| measured.values(&way.name, &row).first().copied().unwrap_or(f64::INFINITY);
-            let mut finalists: Vec<&Way> = ways.iter().filter(|way| way.name != AUTO).collect();
+            let mut finalists = forced.clone();
             finalists.sort_by(|a, b| time(a).total_cmp(&time(b)));
             finalists.truncate(FINALISTS);
-            finalists.extend(ways.iter().filter(|way| way.name == AUTO));
+            finalists.extend(&autos);
             for _ in 0..TURNS {
                 finalists.iter().try_for_each(|way| self.measure(plan, way, &[*size], FINAL, measured))?;
             }
@@ -160,7 +161,7 @@ impl Band {
         Ok(())
     }
 
-    /// Some sizes by one way.
+    /// Some sizes by one way. Without a value where it could not be forced.
     fn measure(
         self,
         plan: &Plan,

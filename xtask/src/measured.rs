@@ -244,6 +244,9 @@ mod tests {
         let mut m = Measured::default();
         m.take("a", "noise\nresult latency_8 0.2 us\nresult broken\n");
         assert_eq!(m.away(), 0);
+        let mut elsewhere = Measured::default();
+        elsewhere.take("a", "result latency_8 0.2 us\naway latency_1024 0.9 us\n");
+        assert_eq!((elsewhere.away(), elsewhere.count("a", "latency_1024")), (1, 1));
         m.take("a", "result latency_8 0.1 us\nresult latency_8 0.3 us\n");
         m.take("b", "result latency_8 0.4 us\n");
         m.add(LIMIT, "handoff", 0.055);
