@@ -663,7 +663,7 @@ impl Mismatch {
 }
 
 /// In each some rank gets a message that tells: pairs in which everybody waits are among [`HANGS`].
-const MISMATCHES: [Mismatch; 42] = [
+const MISMATCHES: [Mismatch; 43] = [
     // 64 KiB are combined by one member, 128 KiB by two, where eight share two CPUs.
     mismatch(
         "short",
@@ -696,6 +696,8 @@ const MISMATCHES: [Mismatch; 42] = [
     mismatch("world", ["reduce1", "reduce0"], 2, "called MPI_Reduce with root"),
     // It hurts a third one, which has gone on.
     mismatch("middle", ["reduce2", "reduce0"], 3, "called MPI_Reduce with root 2"),
+    // Those who have only heard of it wait for the one who knows more.
+    mismatch("late", ["reduce2", "reduce0"], 3, "and sent rank 2 what that has not asked for"),
     mismatch("middle", ["gather2", "gather0"], 3, "called MPI_Gather with root 2"),
     mismatch("middle", ["gather2", "reduce0"], 4, "called MPI_Gather with root 2"),
     mismatch("middle", ["Igather2", "Igather0"], 3, "called MPI_Gather with root 2"),

@@ -167,6 +167,9 @@ pub enum Cause {
         /// The sentence.
         text: String,
     },
+    /// Another process has found that the ranks called different operations, and knows more of it.
+    #[error("{0}")]
+    Heard(String),
     /// Any other class, with its own sentence.
     #[error("{text}")]
     Other {
@@ -207,6 +210,12 @@ impl Error {
         Cause::Lost { process, text: why.to_string() }.into()
     }
 
+    /// Another process has found that the ranks called different operations: this is all that it has told.
+    #[cold]
+    pub fn heard(text: impl Into<String>) -> Self {
+        Cause::Heard(text.into()).into()
+    }
+
     /// A function that does not work yet.
     #[cold]
     pub fn unsupported(what: &'static str) -> Self {
@@ -241,6 +250,11 @@ impl Error {
         matches!(self.cause(), Cause::Truncated { .. })
     }
 
+    /// Whether another process has found what is wrong, and has more to say of it.
+    pub fn is_hearsay(&self) -> bool {
+        matches!(self.cause(), Cause::Heard(_))
+    }
+
     /// The MPI error class: the only mapping there is.
     pub fn class(&self) -> ErrorClass {
         match self.cause() {
@@ -250,6 +264,7 @@ impl Error {
             Cause::Truncated { .. } => ErrorClass::Truncate,
             Cause::Lost { .. } => ErrorClass::ProcAborted,
             Cause::NoMemory(_) => ErrorClass::NoMem,
+            Cause::Heard(_) => ErrorClass::NotSame,
             Cause::Unsupported(_) => ErrorClass::UnsupportedOperation,
             Cause::System { .. } => ErrorClass::Other,
         }

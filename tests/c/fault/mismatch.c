@@ -1,8 +1,8 @@
 /* mismatch.c: some ranks call one collective function and the others another one, or with another root, as the same operation of a
  * communicator, or do not come to it at all, for the tests of what is said about it (`cargo xtask test --only hangs`).
  * Usage: mismatch WHERE FIRST SECOND [WHO]. Ranks of the world whose digits are in WHO make the first call, the others the
- * second; rank 0 alone unless WHO says otherwise. WHERE is world, middle (rank 1 makes the first call), inter (rank 0 is one
- * group, the others are the other), halves (the ranks of even number are one group, those of odd number the other), rows (all but
+ * second; rank 0 alone unless WHO says otherwise. WHERE is world, middle (rank 1 makes the first call), late (the same, and
+ * rank 2 says what is wrong 0.2 s after it has found it), inter (rank 0 is one group, the others are the other), halves (the ranks of even number are one group, those of odd number the other), rows (all but
  * rank 0, which sleeps, in reverse, and after a barrier), ring (a periodic grid of one dimension), types (who makes the first
  * call says MPI_INT, the others MPI_FLOAT), counts (4 elements, the others 8), short or shorter (rank 0 says 64 or 100 KiB,
  * the others 128 KiB), or window (the calls are fence and free, on a window that is not mapped). A call is the name of a
@@ -80,6 +80,17 @@ static void call(const char *name, MPI_Comm c, MPI_Datatype t, int rank, int int
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
+/* An error handler of somebody slow. */
+static void say_late(MPI_Comm *comm, int *code, ...)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    usleep(200000);
+    MPI_Error_string(*code, text, &length);
+    fprintf(stderr, "late: %s\n", text);
+    MPI_Abort(*comm, 3);
+}
+
 /* The communicator of the calls. */
 static MPI_Comm place(const char *where, int rank)
 {
@@ -98,6 +109,11 @@ static MPI_Comm place(const char *where, int rank)
         MPI_Comm_set_name(comm, "rows");
         MPI_Barrier(comm);
     }
+    if (!strcmp(where, "late") && rank == 2) {
+        MPI_Errhandler late;
+        MPI_Comm_create_errhandler(say_late, &late);
+        MPI_Comm_set_errhandler(comm, late);
+    }
     if (!strcmp(where, "ring")) {
         MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &comm);
         MPI_Comm_set_name(comm, "ring");
@@ -115,7 +131,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc < 4) return 2;
-    const char *where = argv[1], *who = argc > 4 ? argv[4] : !strcmp(where, "middle") ? "1" : "0";
+    const char *where = argv[1], *who = argc > 4 ? argv[4] : !strcmp(where, "middle") || !strcmp(where, "late") ? "1" : "0";
     int is_first = strchr(who, '0' + rank) != NULL;
     if (!strncmp(where, "short", 5)) n = rank > 0 ? 32 << 10 : !strcmp(where, "short") ? 16 << 10 : 25 << 10;
     if (!strcmp(where, "counts") && !is_first) n = 8;

@@ -5,6 +5,8 @@
 
 use std::fmt;
 use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
 
 use posthaste_core::comm::Comm;
 use posthaste_core::error::{Error, ErrorClass, say};
@@ -12,6 +14,9 @@ use posthaste_core::error::{Error, ErrorClass, say};
 use super::errhandler::Handler;
 use super::error_code::remember;
 use super::library::{WORLD_RANK, abort};
+
+/// How long who has only heard of an error lets the one speak that knows more of it, and ends the job.
+const KNOWS_MORE: Duration = Duration::from_millis(500);
 
 /// `MPI_Send on rank 2 of MPI_COMM_WORLD: tag is -7, expected 0..=2147483647`.
 pub(crate) struct Sentence<'a> {
@@ -63,6 +68,9 @@ pub(crate) fn treat<'a, U>(
 ) -> Option<&'a U> {
     match handler {
         Handler::Fatal | Handler::Abort => {
+            if sentence.error.is_hearsay() {
+                thread::sleep(KNOWS_MORE);
+            }
             say(format_args!("{sentence} ({})", class.name()));
             abort(exit);
         }

@@ -141,11 +141,12 @@ pub(super) fn mismatch(engine: &Engine, plan: &Plan, stray: &Pattern) -> Error {
     };
     const ALL_MUST: &str = "all ranks must call the same operations in the same order, with the same root";
     const AS_MANY: &str = "all ranks must describe as many bytes";
-    let text = if Label::gives_up(stray.tag) && !Label::differ_in_call(stray.tag, plan.tag) {
-        format!(
+    if Label::gives_up(stray.tag) && !Label::differ_in_call(stray.tag, plan.tag) {
+        return Error::heard(format!(
             "{name}: rank {from} has given up {operation}, where ranks called different ones or with different counts: {ALL_MUST}"
-        )
-    } else if Label::differ_in_way(stray.tag, plan.tag) {
+        ));
+    }
+    let text = if Label::differ_in_way(stray.tag, plan.tag) {
         format!(
             "{name}: rank {from} called {own}{root} with another count or datatype than rank {rank}, as {operation}: {AS_MANY}"
         )
